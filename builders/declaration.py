@@ -1,0 +1,482 @@
+"""What `corpus.yaml` declares about a corpus, and the checks it has to pass when it is loaded.
+
+One `Corpus` holds everything the pipeline may know about a corpus; the field docstrings below are the
+reference for whoever writes a `corpus.yaml`. Loading reports all problems of all files at once, each
+naming the file and the key.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from builders.problems import Problem, raise_all
+
+CORPORA = Path(__file__).parent / "corpora"
+
+CATEGORIES = ("humor_sarcasm", "offensive", "sentiment_emotion", "social_factors", "trustworthy")
+FORMATS = ("classification", "regression", "pair", "span")
+
+# What a raw label column holds where nobody labelled the row, unless the task says otherwise.
+# For a regression -1 may be a value, so it is not among the defaults there.
+UNLABELED = {
+    "classification": ("", "-1", "nan", "NOANNOTATION"),
+    "pair": ("", "-1", "nan", "NOANNOTATION"),
+    "regression": ("", "nan"),
+    "span": (),
+}
+
+# What happens to rows of one canonical key that disagree. The first is the default.
+CONTRADICTION = {
+    "classification": ("majority", "drop"),
+    "pair": ("majority", "drop"),
+    "regression": ("mean", "drop"),
+    "span": ("drop",),
+}
+
+# Reasons the pipeline itself gives in the ledger; a corpus rule may not reuse them.
+PIPELINE_REASONS = (
+    "unlabeled", "empty_text", "identical_pair", "duplicate", "contradiction", "near_duplicate",
+)  # fmt: skip
+
+
+def _as_tuple(value):
+    """A YAML list, or a single value where a list of one is meant."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _https(url: str) -> str:
+    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
+        raise PydanticCustomError("https", "{url} is not an https address", {"url": url})
+    return url
+
+
+def _inside(name: str) -> str:
+    if name.startswith("/") or ".." in name.split("/") or "\\" in name:
+        raise PydanticCustomError("inside", "{name} leads out of the corpus folder", {"name": name})
+    return name
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Tokens = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Names = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+Url = Annotated[str, AfterValidator(_https)]
+RelativePath = Annotated[Text, AfterValidator(_inside)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+TaskName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+(#[A-Za-z0-9_-]+)?$")]
+
+
+def _check(*findings: str | None) -> None:
+    """Raise everything found in one object together; the loader takes the lines apart again."""
+    found = [finding for finding in findings if finding]
+    if found:
+        raise PydanticCustomError("rules", "{found}", {"found": "\n".join(found)})
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RawFile(_Declared):
+    """One raw file, or one folder of raw files that are read alike."""
+
+    name: RelativePath
+    """Path below `raw/<corpus>/`; with a `manifest`, a pattern such as `articles/*.txt`."""
+    url: Url | None = None
+    """Where the bytes come from, pinned to a commit where there is one; else `base_url` + `name`."""
+    sha256: Sha256 | None = None
+    bytes: Annotated[int, Field(ge=0)] | None = None
+    manifest: RelativePath | None = None
+    """For a pattern: a file in the corpus folder with one line `sha256 bytes name` for every raw file."""
+    format: Literal["csv", "tsv", "lines", "json_lines", "documents"]
+    """`csv`: quoted by `"`; `tsv`: no quoting; `lines`: a record a line; `json_lines`: an object a line;
+    `documents`: the whole file is one record (columns `name` and `text`)."""
+    columns: Names | None = None
+    """Column names of a file without a header (always for `lines`: one name)."""
+    encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] = "utf-8"
+    line_end: Literal["lf", "crlf"] = "lf"
+    """What ends a record; no other character ever does."""
+    beside: RelativePath | None = None
+    """A parallel file: record k here belongs to record k there; both must hold equally many."""
+
+    @model_validator(mode="after")
+    def _fits_together(self):
+        pattern = "*" in self.name
+        _check(
+            None if pattern == bool(self.manifest) else
+            "manifest: a name with * needs a manifest, and only such a name",
+            "sha256: a pattern has its sums in the manifest" if pattern and (self.sha256 or self.bytes)
+            else None,
+            "format: a pattern is read as documents, a single file is not"
+            if pattern != (self.format == "documents") else None,
+            "columns: a file of lines needs exactly one column name"
+            if self.format == "lines" and len(self.columns or ()) != 1 else None,
+            f"columns: {self.format} files bring their own names"
+            if self.format in ("json_lines", "documents") and self.columns else None,
+        )  # fmt: skip
+        return self
+
+
+class Label(_Declared):
+    """One class of a task, the value of a regression, or the one span name of a span task."""
+
+    name: Text
+    meaning: Text
+    """What the authors mean by it."""
+    raw: Tokens = ()
+    """The raw tokens that stand for this class."""
+    at_least: float | None = None
+    above: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+    """Instead of tokens: the range of a raw score that makes this class; the name says which side a score
+    exactly on the threshold goes to."""
+
+    @property
+    def is_range(self) -> bool:
+        return any(bound is not None for bound in (self.at_least, self.above, self.below, self.at_most))
+
+    @property
+    def low(self) -> tuple[float, bool]:
+        """Lower bound of the range, and whether it belongs to the class."""
+        if self.at_least is not None:
+            return self.at_least, True
+        return (float("-inf") if self.above is None else self.above), False
+
+    @property
+    def high(self) -> tuple[float, bool]:
+        """Upper bound of the range, and whether it belongs to the class."""
+        if self.at_most is not None:
+            return self.at_most, True
+        return (float("inf") if self.below is None else self.below), False
+
+    @model_validator(mode="after")
+    def _fits_together(self):
+        _check(
+            "raw: either raw tokens or a range, not both" if self.raw and self.is_range else None,
+            "at_least: either at_least or above" if None not in (self.at_least, self.above) else None,
+            "below: either below or at_most" if None not in (self.below, self.at_most) else None,
+        )
+        return self
+
+
+class Drop(_Declared):
+    """A rule of the corpus: raw rows with one of these values do not become items."""
+
+    reason: Reason
+    column: Text
+    values: Tokens
+    why: Text
+
+    @model_validator(mode="after")
+    def _is_its_own(self):
+        _check(
+            f"reason: {self.reason} is the pipeline's own" if self.reason in PIPELINE_REASONS else None,
+            None if self.values else "values: at least one",
+        )
+        return self
+
+
+class TextStep(_Declared):
+    """A declared repair of the text, beyond what is done to every corpus."""
+
+    step: Literal["replace", "entities", "nfc"]
+    """`replace`: every match of `pattern`; `entities`: HTML entities, once; `nfc`: Unicode composition."""
+    pattern: Text | None = None
+    replacement: str | None = None
+    """Literal text: no group references."""
+    why: Text
+
+    @model_validator(mode="after")
+    def _fits_together(self):
+        replaces = self.step == "replace"
+        wanted = None if replaces == (None not in (self.pattern, self.replacement)) else (
+            "step: replace, and only replace, has a pattern and a replacement"
+        )  # fmt: skip
+        try:
+            re.compile(self.pattern or "")
+            _check(wanted)
+        except re.error as error:
+            _check(wanted, f"pattern: not a regular expression: {error}")
+        return self
+
+
+class Redistribution(_Declared):
+    """Whether the package may carry the texts, and why we think so."""
+
+    allowed: bool
+    why: Text
+
+
+class Task(_Declared):
+    """One task (one config of the package)."""
+
+    name: TaskName
+    dataset: Text
+    """SocKET's name of the dataset the task belongs to."""
+    category: Literal[CATEGORIES]
+    format: Literal[FORMATS]
+    column: Text
+    """The raw column with the label, the value, or the spans."""
+    labels: Annotated[tuple[Label, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+    """In published order: the position is the label id."""
+    unlabeled: Tokens | None = None
+    """Raw tokens of rows that nobody labelled; the default depends on the format."""
+    contradiction: Literal["majority", "mean", "drop"] | None = None
+    drops: Annotated[tuple[Drop, ...], BeforeValidator(_as_tuple)] = ()
+    scale: Annotated[tuple[float, float], BeforeValidator(_as_tuple)] | None = None
+    """Regression: lowest and highest possible value; anything outside stops the build."""
+    offsets: Literal["code_points", "utf16"] | None = None
+    """Span: the unit in which the corpus counts."""
+    without_spans: Literal["unlabeled", "keep"] | None = None
+    """Span: what a text without any span is."""
+    preferred_first: bool = False
+    """Pair: the raw rows put the text that the first label speaks of first. The pipeline then swaps every
+    second pair, by a keyed hash of its texts, and the label with it."""
+    notes: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] = ()
+    """What a user has to know and would not expect; shown on the card."""
+
+    @property
+    def slug(self) -> str:
+        """The task name as a path: `#` in a path breaks old clients and raw URLs."""
+        return self.name.replace("#", "--")
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return tuple(label.name for label in self.labels)
+
+    @property
+    def unlabeled_tokens(self) -> tuple[str, ...]:
+        return UNLABELED[self.format] if self.unlabeled is None else self.unlabeled
+
+    @property
+    def policy(self) -> str:
+        """What happens to rows of one canonical key that disagree."""
+        return self.contradiction or CONTRADICTION[self.format][0]
+
+    @model_validator(mode="after")
+    def _fits_together(self):
+        classes = self.format in ("classification", "pair")
+        names = [label.name for label in self.labels]
+        tokens = [token for label in self.labels for token in label.raw]
+        both = sorted({*tokens} & {*self.unlabeled_tokens})
+        policies = CONTRADICTION[self.format]
+        _check(
+            _twice("labels", names),
+            _twice("labels: raw token", tokens),
+            f"labels: {', '.join(both)} is a raw token and also means unlabeled; set `unlabeled`"
+            if classes and both else None,
+            "labels: at least two classes" if classes and len(names) < 2 else None,
+            "labels: every class needs raw tokens, or every class a range"
+            if classes and not (all(label.raw for label in self.labels)
+                                or all(label.is_range for label in self.labels)) else None,
+            _range_gap(self.labels) if classes and all(label.is_range for label in self.labels) else None,
+            f"labels: a {self.format} task has exactly one" if not classes and len(names) != 1 else None,
+            f"labels: a {self.format} task has no raw tokens or ranges"
+            if not classes and any(label.raw or label.is_range for label in self.labels) else None,
+            f"contradiction: a {self.format} task knows {' and '.join(policies)}"
+            if self.policy not in policies else None,
+            "scale: a regression needs its lowest and highest value"
+            if (self.format == "regression") != bool(self.scale) else None,
+            "offsets: a span task, and only that, says in which unit it counts"
+            if (self.format == "span") != bool(self.offsets) else None,
+            "without_spans: a span task, and only that, says what a text without spans is"
+            if (self.format == "span") != bool(self.without_spans) else None,
+            "preferred_first: only for pairs with two classes"
+            if self.preferred_first and (self.format != "pair" or len(names) != 2) else None,
+        )  # fmt: skip
+        return self
+
+
+class Corpus(_Declared):
+    """One raw corpus as its `corpus.yaml` declares it."""
+
+    name: Text
+    """The folder's name; not written in the file."""
+    title: Text
+    authors: Names
+    year: Annotated[int, Field(ge=1950, le=2100)]
+    venue: Text
+    bibtex: Text
+    homepage: Annotated[str, StringConstraints(pattern=r"^https?://")]
+    language: Text = "en"
+    license: Text
+    """As the authors state it (an SPDX id where there is one), or `unknown`."""
+    license_statement: Text
+    """The authors' words, or where they were looked for."""
+    redistribution: Redistribution
+    access: Literal["open", "registration", "form", "kaggle"]
+    by_hand: Text | None = None
+    """For gated corpora: what to get, from where, and which file to put where."""
+    base_url: Url | None = None
+    """Put before the name of every file that has no `url`."""
+    redirects_to: Names = ()
+    """Hosts to which the download addresses may redirect."""
+    files: Annotated[tuple[RawFile, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+    group: Text | None = None
+    """The column of rows that belong together (a dialogue, a participant) and stay in one split."""
+    text_steps: Annotated[tuple[TextStep, ...], BeforeValidator(_as_tuple)] = ()
+    tasks: Annotated[tuple[Task, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+
+    @property
+    def folder(self) -> Path:
+        return CORPORA / self.name
+
+    @cached_property
+    def is_pair(self) -> bool:
+        return self.tasks[0].format == "pair"
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The text columns `build.py` has to return."""
+        return ("text_a", "text_b") if self.is_pair else ("text",)
+
+    def url_of(self, file: RawFile, name: str) -> str | None:
+        """Where the raw file `name` of the declaration `file` is downloaded from, if it can be."""
+        if file.url and not file.manifest:
+            return file.url
+        base = file.url or self.base_url
+        return base + name if base else None
+
+    @model_validator(mode="after")
+    def _fits_together(self):
+        names = [file.name for file in self.files]
+        missing = [file.beside for file in self.files if file.beside and file.beside not in names]
+        pairs = {task.format == "pair" for task in self.tasks}
+        _check(
+            _twice("files", names),
+            _twice("tasks", [task.name for task in self.tasks]),
+            f"files: beside names {', '.join(missing)}, which is not among the files" if missing else None,
+            "tasks: pairs and single texts cannot share a corpus" if len(pairs) > 1 else None,
+            "by_hand: a gated corpus says what to get, from where, and which file to put where"
+            if self.access != "open" and not self.by_hand else None,
+            *(
+                f"files: {file.name} can be downloaded, so it needs sha256 and bytes"
+                for file in self.files
+                if not file.manifest and self.url_of(file, file.name) and not (file.sha256 and file.bytes)
+            ),
+        )
+        return self
+
+
+def _twice(key: str, values: list[str]) -> str | None:
+    repeated = sorted({value for value in values if values.count(value) > 1})
+    return f"{key}: {', '.join(repeated)} occurs twice" if repeated else None
+
+
+def _range_gap(labels: Iterable[Label]) -> str | None:
+    """Ranges have to cover the line once: each ends where the next begins, on one side only."""
+    ordered = sorted(labels, key=lambda label: label.low)
+    edges = [(float("-inf"), True)] + [label.high for label in ordered]
+    starts = [label.low for label in ordered] + [(float("inf"), False)]
+    for (end, end_in), (start, start_in) in zip(edges, starts, strict=True):
+        if end != start or (abs(end) != float("inf") and end_in == start_in):
+            return f"labels: the ranges leave a gap or overlap between {end} and {start}"
+    return None
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Safe YAML in which a key may not occur twice (plain YAML lets the last one win in silence)."""
+
+
+def _mapping(loader, node):
+    seen = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {key} occurs twice", key_node.start_mark
+            )
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read_yaml(path: Path) -> object:
+    """The content of a YAML file.
+
+    Raises `Problem` naming file and line when it is not there, not UTF-8, or not YAML.
+    """
+    shown = f"{path.parent.name}/{path.name}"
+    try:
+        return _Loader(path.read_text(encoding="utf-8")).get_single_data()
+    except FileNotFoundError:
+        raise Problem("the file is missing.", where=[shown]) from None
+    except UnicodeDecodeError as error:
+        raise Problem(f"not UTF-8 at byte {error.start}.", where=[shown]) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}" if mark else "somewhere"
+        raise Problem(f"not YAML: {getattr(error, 'problem', error)}.", where=[shown, line]) from None
+
+
+def load_corpus(folder: Path) -> Corpus:
+    """The declaration in `folder/corpus.yaml`.
+
+    Raises `Problem`, or `Problems` with everything that is wrong, each naming file and key.
+    """
+    content = read_yaml(folder / "corpus.yaml")
+    shown = f"{folder.name}/corpus.yaml"
+    if not isinstance(content, dict):
+        raise Problem("a mapping of keys is expected.", where=[shown])
+    try:
+        return Corpus(**{**content, "name": folder.name})
+    except ValidationError as error:
+        raise_all(
+            [
+                Problem(line, where=[shown, *_key(fault["loc"])])
+                for fault in error.errors()
+                for line in fault["msg"].split("\n")
+            ]
+        )
+
+
+def _key(location: tuple) -> list[str]:
+    """`('tasks', 0, 'labels')` as a person writes it: `tasks[0].labels`."""
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return [key.lstrip(".")] if key else []
+
+
+def load_corpora(folder: Path = CORPORA) -> dict[str, Corpus]:
+    """Every corpus by name, in name order.
+
+    Raises `Problems` with all that is wrong in all declarations, names that clash between corpora included:
+    two tasks may not have slugs that differ in case only (they would share a folder on some disks).
+    """
+    corpora, problems, owner = {}, [], {}
+    for path in sorted(folder.iterdir()):
+        if not path.is_dir() or path.name.startswith(("_", ".")):
+            continue
+        try:
+            corpus = corpora[path.name] = load_corpus(path)
+        except Problem as problem:
+            problems.append(problem)
+            continue
+        for task in corpus.tasks:
+            first = owner.setdefault(task.slug.casefold(), corpus.name)
+            if first != corpus.name:
+                problems.append(
+                    Problem(f"{task.name} is already a task of {first}.", where=[f"{path.name}/corpus.yaml"])
+                )
+    raise_all(problems)
+    return corpora

@@ -1,0 +1,1 @@
+"""The stages every corpus goes through: fetch, read, normalise, drop, deduplicate, split, sample, package, release."""

@@ -1,0 +1,217 @@
+"""Raw files to raw rows: bytes to tables as `corpus.yaml` declares them, then the corpus's own `build.py`.
+
+Nothing is guessed here: not the encoding, not where a record ends, not what is quoted, not the type of a
+column, not which words mean a missing value. Every cell of a text file is a string.
+"""
+
+import csv
+import importlib
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from builders.declaration import Corpus, RawFile
+from builders.problems import Problem, examples, raise_all
+
+LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> pd.DataFrame:
+    """The raw rows of a corpus: what its `build.py` makes of its raw files.
+
+    `files` gives for every declared file name the (name, path) of the files it stands for.
+    The result has one line per raw row in source order and at least the columns `source_row` (unique),
+    the text columns, the group column and every column that a task or a rule reads.
+
+    Raises `Problem` naming file and record for a file that is not as declared, and for a `build.py` that
+    returns something else than that.
+    """
+    tables = read_files(corpus, files)
+    build = importlib.import_module(f"builders.corpora.{corpus.name}.build").build
+    return checked(corpus, _run(build, tables))
+
+
+def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    try:
+        return build(tables)
+    except Problem:
+        raise
+    except Exception as error:  # whatever it is, a person gets a sentence, not a traceback
+        line = error.__traceback__.tb_next.tb_lineno if error.__traceback__.tb_next else "?"
+        raise Problem(
+            f"stopped with {type(error).__name__}: {error}.",
+            where=[f"build.py line {line}"],
+            todo="Either a raw file has another shape than declared, or build.py is wrong.",
+        ) from error
+
+
+def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> dict[str, pd.DataFrame]:
+    """Every raw file as a table, by declared name; the columns of a parallel file are put beside its partner.
+
+    Raises `Problem` (or all of them as `Problems`), each naming file and record.
+    """
+    tables, problems = {}, []
+    for file in corpus.files:
+        try:
+            tables[file.name] = _read(file, files[file.name])
+        except Problem as problem:
+            problems.append(problem)
+    raise_all(problems)
+    for file in corpus.files:
+        if file.beside:
+            left, right = tables[file.beside], tables.pop(file.name)
+            if len(left) != len(right):
+                raise Problem(
+                    f"{len(left):,} records, but {len(right):,} in the parallel file {file.name}.",
+                    where=[file.beside],
+                    todo="One of the two is cut or altered; get both again.",
+                )
+            tables[file.beside] = pd.concat([left, right.drop(columns="source_row")], axis=1)
+    return tables
+
+
+def _read(file: RawFile, paths: Sequence[tuple[str, Path]]) -> pd.DataFrame:
+    if file.format == "documents":
+        names = [name for name, _ in paths]
+        texts = [decode(path.read_bytes(), file.encoding, name) for name, path in paths]
+        # A byte order mark stays: where offsets count it, only the normaliser can remove it and move them.
+        return _table(names, {"name": names, "text": texts})
+    ((name, path),) = paths
+    text = decode(path.read_bytes(), file.encoding, name).removeprefix(BYTE_ORDER_MARK)
+    read = {"lines": _read_lines, "tsv": _read_tsv, "csv": _read_csv, "json_lines": _read_json_lines}
+    columns = read[file.format](text, file, name)
+    count = len(next(iter(columns.values()), ()))
+    return _table([f"{name}:{number}" for number in range(1, count + 1)], columns)
+
+
+def decode(content: bytes, encoding: str, name: str) -> str:
+    """The text of a raw file. Raises `Problem` naming the file and the first byte that is not `encoding`."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Problem(
+            f"byte {error.start:,} (line {line:,}) is not {encoding}.",
+            where=[name],
+            todo="The file is altered, or corpus.yaml declares the wrong encoding.",
+        ) from None
+
+
+def _table(source_rows: list[str], columns: dict[str, list]) -> pd.DataFrame:
+    frame = {"source_row": source_rows, **columns}
+    return pd.DataFrame({name: pd.Series(values, dtype=_dtype(values)) for name, values in frame.items()})
+
+
+def _dtype(values: list) -> str:
+    return "str" if all(isinstance(value, str) for value in values) else "object"
+
+
+def lines(text: str, line_end: str = "\n") -> list[str]:
+    """The records of a line file. Only `line_end` ends a record: U+2028, U+0085, a lone return and the like
+    are part of the text. A final line end ends the last record and does not begin another."""
+    records = text.split(line_end)
+    if records[-1] == "":
+        records.pop()
+    return records
+
+
+def _read_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
+    return {file.columns[0]: lines(text, LINE_ENDS[file.line_end])}
+
+
+def _read_tsv(text: str, file: RawFile, name: str) -> dict[str, list]:
+    return _cells(file, name, (line.split("\t") for line in lines(text, LINE_ENDS[file.line_end])))
+
+
+def _read_csv(text: str, file: RawFile, name: str) -> dict[str, list]:
+    csv.field_size_limit(sys.maxsize)  # the default refuses fields over 128 KiB
+    return _cells(file, name, csv.reader(io.StringIO(text, newline="\n"), strict=True))
+
+
+def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, list]:
+    columns, rows, wrong = list(file.columns or ()), [], []
+    try:
+        if not columns:
+            columns = next(records, None)
+            if not columns:
+                raise Problem("the file is empty, a header is expected.", where=[name])
+            if len({*columns}) < len(columns):
+                raise Problem(f"the header names a column twice: {', '.join(columns)}.", where=[name])
+        for row in records:
+            rows.append(row)
+            if len(row) != len(columns):
+                wrong.append(len(rows))
+    except csv.Error as error:
+        raise Problem(
+            f"{error}.",
+            where=[name, f"record {len(rows) + 1:,}"],
+            todo="The file is cut or altered, or its quoting is not as corpus.yaml declares it.",
+        ) from None
+    if wrong:
+        raise Problem(
+            f"{len(rows[wrong[0] - 1])} fields, {len(columns)} expected ({', '.join(columns)}).",
+            where=[name, f"record {examples(wrong)}"],
+            todo="The file is cut or altered, or has another layout than corpus.yaml declares.",
+        )
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) if rows else {c: [] for c in columns}
+
+
+def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
+    columns: dict[str, list] = {}
+    for number, line in enumerate(lines(text, LINE_ENDS[file.line_end]), start=1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise Problem(
+                f"not JSON: {error}.", where=[name, f"record {number:,}"], todo="The file is cut or altered."
+            ) from None
+        if not isinstance(record, dict):
+            raise Problem("a JSON object is expected.", where=[name, f"record {number:,}"])
+        if number == 1:
+            columns = {key: [] for key in record}
+        if record.keys() != columns.keys():
+            odd = sorted(record.keys() ^ columns.keys())
+            raise Problem(
+                f"other keys than record 1: {', '.join(odd)}.", where=[name, f"record {number:,}"]
+            )
+        for key, value in record.items():
+            columns[key].append(value)
+    return columns
+
+
+def checked(corpus: Corpus, rows: object) -> pd.DataFrame:
+    """`rows` if they are what `build.py` promises to return, with a fresh index.
+
+    Raises `Problem` naming every column that is missing or holds something else, with the first record.
+    """
+    if not isinstance(rows, pd.DataFrame):
+        raise Problem(f"returned a {type(rows).__name__}, not a table.", where=["build.py"])
+    needed = ["source_row", *corpus.text_columns, *([corpus.group] if corpus.group else [])]
+    read = {task.column for task in corpus.tasks} | {d.column for task in corpus.tasks for d in task.drops}
+    missing = [column for column in [*needed, *sorted(read)] if column not in rows.columns]
+    if missing:
+        raise Problem(
+            f"no column {', '.join(dict.fromkeys(missing))}; there are {', '.join(map(str, rows.columns))}.",
+            where=["build.py"],
+            todo="A raw file has another header than expected, or build.py names the column otherwise.",
+        )
+    rows = rows.reset_index(drop=True)
+    for column in needed:
+        odd = [index for index, value in enumerate(rows[column]) if not isinstance(value, str)]
+        if odd:
+            raise Problem(
+                f"column {column} holds {type(rows[column][odd[0]]).__name__}, not text.",
+                where=["build.py", f"row {examples([index + 1 for index in odd])}"],
+            )
+    repeated = rows["source_row"][rows["source_row"].duplicated()]
+    if len(repeated):
+        raise Problem(
+            f"source_row {examples(repeated.unique(), repeated.nunique())} stands for several rows.",
+            where=["build.py"],
+        )
+    return rows
