@@ -367,7 +367,8 @@ class Corpus(_Declared):
             f"files: beside names {', '.join(missing)}, which is not among the files" if missing else None,
             "tasks: pairs and single texts cannot share a corpus" if len(pairs) > 1 else None,
             "by_hand: a gated corpus says what to get, from where, and which file to put where"
-            if self.access != "open" and not self.by_hand else None,
+            if self.access != "open" and not self.by_hand
+            else None,
             *(
                 f"files: {file.name} can be downloaded, so it needs sha256 and bytes"
                 for file in self.files

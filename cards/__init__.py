@@ -1,0 +1,1 @@
+"""The dataset card, generated from the facts of a release and from nothing else."""

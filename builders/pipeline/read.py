@@ -158,7 +158,11 @@ def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, 
             where=[name, f"record {examples(wrong)}"],
             todo="The file is cut or altered, or has another layout than corpus.yaml declares.",
         )
-    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) if rows else {c: [] for c in columns}
+    return (
+        dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+        if rows
+        else {c: [] for c in columns}
+    )
 
 
 def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
@@ -176,9 +180,7 @@ def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
             columns = {key: [] for key in record}
         if record.keys() != columns.keys():
             odd = sorted(record.keys() ^ columns.keys())
-            raise Problem(
-                f"other keys than record 1: {', '.join(odd)}.", where=[name, f"record {number:,}"]
-            )
+            raise Problem(f"other keys than record 1: {', '.join(odd)}.", where=[name, f"record {number:,}"])
         for key, value in record.items():
             columns[key].append(value)
     return columns

@@ -1,0 +1,124 @@
+"""The command line `socket-data`. Heavy libraries are imported by the command that needs them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from builders.problems import Problem, WrongUsage
+
+app = typer.Typer(
+    help="Build the SocKET data package from raw corpora.\n\nNAME is a corpus (hahackathon) or a task (hahackathon#is_humor).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="Corpora or tasks; all if none is named.", show_default=False),
+]
+Raw = Annotated[
+    Path | None,
+    typer.Option(
+        "--raw",
+        metavar="DIR",
+        help="A mirror of the raw files, laid out as <corpus>/<file>.",
+        show_default=False,
+    ),
+]
+
+
+def _examples(*commands: str) -> str:
+    return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"  {command}" for command in commands)
+
+
+@app.command(epilog=_examples("socket-data corpora", "socket-data corpora --raw mirror"))
+def corpora(raw: Raw = None) -> None:
+    """Show every corpus: access, licence, raw files found, missing or wrong, tasks, and what to do."""
+    from builders.commands.corpora import run
+
+    raise typer.Exit(run(raw))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data fetch",
+        "socket-data fetch emobank tweet_irony",
+        "socket-data fetch hahackathon --raw mirror",
+    )
+)
+def fetch(names: Names = None, raw: Raw = None) -> None:
+    """Bring raw files into the cache: downloaded, or copied from a mirror with --raw. Every byte is checked.
+
+    A cut download goes on where it stopped. One corpus that cannot be had does not stop the others.
+    """
+    from builders.commands.fetch import run
+
+    raise typer.Exit(run(names or [], raw))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data build --sample --out release-sample",
+        "socket-data build --raw mirror --out release",
+        "socket-data build hahackathon 'emobank#valence' --raw mirror --out release-small",
+    )
+)
+def build(
+    names: Names = None,
+    raw: Raw = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Build from the invented samples in the project.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The release folder, made or replaced.")
+    ] = Path("release"),
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=0, metavar="N", help="Corpora built at a time; 0 means one per CPU."),
+    ] = 0,
+) -> None:
+    """Build a release from the raw files in the cache, in a mirror (--raw), or from the samples (--sample).
+
+    What has not changed since the release in DIR is taken from it. DIR is complete or untouched.
+    """
+    from builders.commands.build import run
+
+    raise typer.Exit(run(names or [], raw, sample, out, workers))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data show emobank#valence", "socket-data show 'hahackathon#is_humor' --release release-sample"
+    )
+)
+def show(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task of the release.", show_default=False)],
+    release: Annotated[Path, typer.Option("--release", metavar="DIR", help="The release folder.")] = Path(
+        "release"
+    ),
+) -> None:
+    """Show a task of a release: sizes, label counts, what was dropped and why, and a few items."""
+    from builders.commands.show import run
+
+    raise typer.Exit(run(task, release))
+
+
+def main() -> None:
+    """Run the command line; the exit status is 0 (all well), 1 (something failed) or 2 (wrong usage)."""
+    try:
+        app()
+    except WrongUsage as problem:
+        print(f"socket-data: {problem}", file=sys.stderr)
+        sys.exit(2)
+    except Problem as problem:
+        print(f"socket-data: {problem}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("socket-data: interrupted; nothing that was there has changed.", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)

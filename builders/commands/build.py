@@ -1,0 +1,60 @@
+"""`socket-data build`: raw files to a release folder."""
+
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from builders.commands import mirror_or_cache, select
+from builders.declaration import load_corpora
+from builders.pipeline.fetch import Samples
+from builders.pipeline.release import Outcome, build_release, read_lock
+from builders.problems import WrongUsage
+
+
+def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: int) -> int:
+    """Build the named corpora or tasks into `out`; 0 if all of them are in the release then."""
+    if raw and sample:
+        raise WrongUsage("--raw and --sample exclude each other.")
+    corpora = load_corpora()
+    selected = select(corpora, names)
+    source = Samples() if sample else mirror_or_cache(raw)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("corpora", total=len(selected))
+
+        def report(corpus: str, outcome: Outcome) -> None:
+            progress.update(bar, advance=1, description=f"{corpus}: {outcome.status}")
+
+        outcomes = build_release(selected, corpora, source, out, workers or os.cpu_count() or 1, report)
+    failed = {name: outcome for name, outcome in outcomes.items() if outcome.status == "failed"}
+    console = Console()
+    if len(failed) < len(outcomes):
+        console.print(_summary(read_lock(out), outcomes))
+        console.print(f"Release: {out}", highlight=False, soft_wrap=True)
+    errors = Console(stderr=True, soft_wrap=True)
+    for outcome in failed.values():
+        errors.print(f"not built: {outcome.problem}", style="red", highlight=False, markup=False)
+    if len(failed) == len(outcomes):
+        errors.print("Nothing could be built; what was there is as it was.")
+    return 1 if failed else 0
+
+
+def _summary(lock: dict, outcomes: dict[str, Outcome]) -> Table:
+    table = Table()
+    for heading in ("corpus", "status", "task", "raw rows", "items", "train", "valid.", "test", "sockette"):
+        table.add_column(heading, justify="left" if heading in ("corpus", "status", "task") else "right")
+    for corpus, outcome in outcomes.items():
+        entry = lock["corpora"].get(corpus)
+        if not entry:
+            table.add_row(corpus, "[red]failed[/red]")
+            continue
+        first = True
+        for task, facts in entry["tasks"].items():
+            sizes = [f"{split['items']:,}" for split in facts["splits"].values()]
+            start = (corpus, outcome.status) if first else ("", "")
+            table.add_row(*start, task, f"{entry['rows']:,}", f"{facts['items']:,}", *sizes)
+            first = False
+    return table

@@ -1,0 +1,261 @@
+"""One corpus through the stages read, normalise, drop, deduplicate, split, sample and package.
+
+Nothing here depends on another corpus, so a corpus built alone gives the same bytes as one built with all.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from builders.declaration import Corpus, Task
+from builders.pipeline.items import TaskItems, task_items
+from builders.pipeline.keys import UNIT_SEPARATOR, canonical_keys, item_ids, loose_keys, ranks
+from builders.pipeline.labels import SpanLabel, labels, span_labels
+from builders.pipeline.package import (
+    LEDGER_SCHEMA,
+    PAIR_JOINT,
+    SPLIT_FILES,
+    content_digest,
+    data_path,
+    schema,
+    write_parquet,
+)
+from builders.pipeline.read import raw_rows
+from builders.pipeline.split import SPLITS, Split, sizes, sockette, split_units
+from builders.pipeline.text import normalised, steps_of
+from builders.problems import Problem
+
+
+class Built(NamedTuple):
+    """A corpus that was built: its facts for the lock, and seconds per stage."""
+
+    facts: dict
+    seconds: dict[str, float]
+
+
+def build_corpus(
+    corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]], tasks: Sequence[str], folder: Path
+) -> Built:
+    """Build `tasks` of a corpus from its raw `files` into `folder`.
+
+    Writes `data/<slug>/<split>.parquet` and `parts/<corpus>.ledger.parquet` and returns the facts for the
+    lock. The split is that of the whole corpus, whichever tasks are asked for.
+
+    Raises `Problem` naming corpus, file and record; what was written by then is for the caller to remove.
+    """
+    seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(name: str):
+        start = time.perf_counter()
+        yield
+        seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
+
+    try:
+        with stage("read"):
+            rows = raw_rows(corpus, files)
+        with stage("normalise"):
+            rows, found, span_counts = _normalise(corpus, rows)
+        with stage("keys"):
+            rows = _with_keys(corpus, rows, found)
+        with stage("deduplicate"):
+            results = {task.name: task_items(task, rows, found[task.name]) for task in corpus.tasks}
+        with stage("split"):
+            unit_rows, split = _split(corpus, rows, results)
+            results = _without_near_duplicates(results, unit_rows, split)
+        with stage("package"):
+            facts = {
+                "rows": len(rows),
+                "units": len(unit_rows),
+                "split": split.facts,
+                "tasks": {
+                    task.name: _package(task, rows, results[task.name], unit_rows, split, folder)
+                    | ({"spans": span_counts[task.name]} if task.name in span_counts else {})
+                    for task in corpus.tasks
+                    if task.name in tasks
+                },
+            }
+            _write_ledger(corpus, rows, {name: results[name] for name in tasks}, folder)
+    except Problem as problem:
+        raise problem.within(corpus.name) from None
+    return Built(facts, seconds)
+
+
+def _normalise(corpus: Corpus, rows: pd.DataFrame):
+    """The rows with published texts, the labels of every task, and the span counts of span tasks."""
+    raw = rows
+    rows = rows.copy(deep=False)
+    found, span_counts = {}, {}
+    for column in corpus.text_columns:
+        rows[column] = normalised(raw[column], corpus.text_steps)
+    for task in corpus.tasks:
+        if task.format == "span":
+            steps = steps_of(corpus.text_steps)
+            rows["text"], found[task.name], span_counts[task.name] = span_labels(task, raw, steps)
+        else:
+            found[task.name] = labels(task, raw)
+    return rows, found, span_counts
+
+
+def _with_keys(corpus: Corpus, rows: pd.DataFrame, found: dict[str, pd.Series]) -> pd.DataFrame:
+    """The rows with `key`, `id`, `blank` and `identical`; pairs in their final order."""
+    keys = [canonical_keys(rows[column]) for column in corpus.text_columns]
+    if corpus.is_pair:
+        keys = _with_swapped_pairs(corpus, rows, keys, found)
+        rows["key"] = keys[0] + UNIT_SEPARATOR + keys[1]
+        rows["blank"] = (keys[0] == "") | (keys[1] == "")
+        rows["identical"] = keys[0] == keys[1]
+    else:
+        rows["key"] = keys[0]
+        rows["blank"] = keys[0] == ""
+        rows["identical"] = False
+    rows["id"] = pd.Series(item_ids(corpus.name, rows["key"]), index=rows.index, dtype="str")
+    if rows["id"].nunique() != rows["key"].nunique():
+        raise Problem("two different texts have the same id.", todo="Report it: the id needs more digits.")
+    return rows
+
+
+def _with_swapped_pairs(
+    corpus: Corpus, rows: pd.DataFrame, keys: list[pd.Series], found: dict[str, pd.Series]
+) -> list[pd.Series]:
+    """Give pairs that came with the preferred text first an order that does not give the label away.
+
+    Which of two texts is first depends on the two alone: a keyed hash of both keys, in alphabetical order, says
+    whether that order stays. `rows` and the labels in `found` are changed; the keys are returned.
+    """
+    swapping = [task for task in corpus.tasks if task.preferred_first]
+    if not swapping:
+        return keys
+    a, b = keys
+    names = [UNIT_SEPARATOR.join(sorted(pair)) for pair in zip(a, b, strict=True)]
+    reverse = (ranks("pair order", names) % 2).astype(bool)
+    stays = pd.Series((a <= b).to_numpy() ^ reverse, index=rows.index)
+    for column, other in (("text_a", rows["text_b"]), ("text_b", rows["text_a"])):
+        rows[column] = rows[column].where(stays, other)
+    for task in swapping:
+        found[task.name] = found[task.name].where(stays, 1 - found[task.name])
+    return [a.where(stays, b), b.where(stays, a)]
+
+
+def _split(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems]) -> tuple[pd.Series, Split]:
+    """The units of the corpus (id to first row, in source order) and their split."""
+    kept = pd.concat([result.items["row"] for result in results.values()]).sort_values(kind="stable")
+    kept = pd.DataFrame({"row": kept.to_numpy(), "id": rows["id"].to_numpy()[kept]}).drop_duplicates()
+    units = kept.drop_duplicates("id").reset_index(drop=True)
+    if units.empty:
+        raise Problem(
+            "no raw row became an item.", todo="Look at the reasons: unlabeled, blank, contradictory."
+        )
+    strata = pd.DataFrame(index=units.index)
+    for task in corpus.tasks:
+        items = results[task.name].items
+        label = items["label"] if task.format in ("classification", "pair") else 0
+        strata[task.name] = (
+            pd.Series(np.asarray(label) + np.zeros(len(items), dtype=np.int64), index=items["id"])
+            .reindex(units["id"], fill_value=-1)
+            .to_numpy()
+        )
+    declared = None
+    if corpus.group:
+        # A text can be an item through one row in one task and through another row in another.
+        codes = pd.factorize(rows[corpus.group])[0]
+        unit = pd.Index(units["id"]).get_indexer(kept["id"])
+        declared = pd.Series(codes[kept["row"]]).groupby(unit).agg(list)
+    split = split_units(units["id"], strata, declared, loose_keys(rows["key"].iloc[units["row"]]))
+    return pd.Series(units["row"].to_numpy(), index=pd.Index(units["id"])), split
+
+
+def _without_near_duplicates(
+    results: Mapping[str, TaskItems], unit_rows: pd.Series, split: Split
+) -> dict[str, TaskItems]:
+    """The items without those that have to leave train, which go to the ledger."""
+    leaving = np.flatnonzero(split.near_duplicate_of >= 0)
+    if not len(leaving):
+        return dict(results)
+    ids = unit_rows.index.to_numpy(dtype=object)
+    kept_id = dict(zip(ids[leaving], ids[split.near_duplicate_of[leaving]], strict=True))
+    thinned = {}
+    for name, (items, ledger) in results.items():
+        leaves = items["id"].isin(kept_id)
+        gone = items[leaves].assign(reason="near_duplicate", kept_id=items["id"].map(kept_id), detail="")
+        ledger = pd.concat([ledger, gone[ledger.columns]]).sort_values(
+            "row", kind="stable", ignore_index=True
+        )
+        thinned[name] = TaskItems(items[~leaves].reset_index(drop=True), ledger)
+    return thinned
+
+
+def _package(
+    task: Task, rows: pd.DataFrame, result: TaskItems, unit_rows: pd.Series, split: Split, folder: Path
+) -> dict:
+    """Write the four files of a task, rows in order of their id, and return the task's facts."""
+    items = result.items.sort_values("id", kind="stable", ignore_index=True)
+    table = _table(task, rows.iloc[items["row"]], items)
+    dealt = split.split[unit_rows.index.get_indexer(items["id"])]
+    parts = {name: np.flatnonzero(dealt == code) for code, name in enumerate(SPLITS)}
+    classes = task.format in ("classification", "pair")
+    test = parts["test"]
+    chosen = sockette(items["id"].iloc[test], items["label"].iloc[test] if classes else None)
+    parts["sockette"] = test[chosen]
+
+    before = len(items) + int((result.ledger["reason"] == "near_duplicate").sum())
+    wanted = dict(zip(SPLITS, sizes(before), strict=True))
+    facts = {
+        "items": len(items),
+        "dropped": {str(k): int(v) for k, v in result.ledger["reason"].value_counts().sort_index().items()},
+        "splits": {},
+        "off_by": {},
+    }
+    for name in SPLIT_FILES:
+        part = table.take(parts[name])
+        path = data_path(task, name)
+        write_parquet(part, folder / path)
+        facts["splits"][name] = {"items": len(part), "bytes": part.nbytes, "content": content_digest(part)}
+        if classes:
+            counts = np.bincount(part["label"].to_numpy(), minlength=len(task.labels))
+            facts["splits"][name]["labels"] = dict(zip(task.label_names, map(int, counts), strict=True))
+        if name in wanted and len(part) != wanted[name]:
+            facts["off_by"][name] = len(part) - wanted[name]
+    return facts
+
+
+def _table(task: Task, rows: pd.DataFrame, items: pd.DataFrame) -> pa.Table:
+    columns = {"id": items["id"], "label": items["label"]}
+    if task.format == "pair":
+        columns |= {"text_a": rows["text_a"], "text_b": rows["text_b"]}
+        columns["text"] = rows["text_a"] + PAIR_JOINT + rows["text_b"]
+    else:
+        columns["text"] = rows["text"]
+    if task.format == "span":
+        found: list[SpanLabel] = list(items["label"])
+        columns["label"] = [{task.labels[0].name: list(label.surfaces)} for label in found]
+        columns["spans"] = [[{"start": s, "end": e} for s, e in label.spans] for label in found]
+    fields = schema(task)
+    return pa.table([pa.array(columns[field.name], type=field.type) for field in fields], schema=fields)
+
+
+def _write_ledger(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems], folder: Path) -> None:
+    parts = []
+    for task in corpus.tasks:
+        if task.name not in results:
+            continue
+        ledger = results[task.name].ledger
+        columns = {
+            "corpus": [corpus.name] * len(ledger),
+            "task": [task.name] * len(ledger),
+            "source_row": rows["source_row"].iloc[ledger["row"]],
+            **{name: ledger[name] for name in ("id", "reason", "kept_id", "detail")},
+        }
+        parts.append(
+            pa.table(
+                [pa.array(columns[f.name], type=f.type, from_pandas=True) for f in LEDGER_SCHEMA],
+                schema=LEDGER_SCHEMA,
+            )
+        )
+    write_parquet(pa.concat_tables(parts), folder / f"parts/{corpus.name}.ledger.parquet")

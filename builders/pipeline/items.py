@@ -1,0 +1,113 @@
+"""Raw rows to the items of one task: drop, deduplicate, and book every row that did not become an item.
+
+No row disappears here: per task, raw rows = items + ledger rows, which `task_items` checks itself.
+"""
+
+import math
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from builders.declaration import Task
+from builders.pipeline.keys import canonical_key
+from builders.pipeline.labels import SpanLabel, token
+
+LEDGER = ("corpus", "task", "source_row", "id", "reason", "kept_id", "detail")
+
+
+class TaskItems(NamedTuple):
+    """What became of the raw rows of a corpus in one task."""
+
+    items: pd.DataFrame
+    """`row` (position among the raw rows), `id`, `label`; in source order, each id once."""
+    ledger: pd.DataFrame
+    """`row`, `id`, `reason`, `kept_id`, `detail` of every other raw row; in source order."""
+
+
+def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
+    """Split the raw rows of a task into items and ledger.
+
+    `rows` has the columns `id`, `blank` (no visible text), `identical` (pair of two equal texts) and the raw
+    columns the task's rules read; `labels` is null where a row is unlabeled. The first reason that applies
+    counts: unlabeled, empty_text, identical_pair, the corpus's own rules, duplicate or contradiction.
+    """
+    reason = np.full(len(rows), None, dtype=object)
+    detail = np.full(len(rows), "", dtype=object)
+
+    def drop(why: str, where: np.ndarray, details: pd.Series | str) -> None:
+        new = where & (reason == None)  # noqa: E711 - element by element
+        reason[new] = why
+        detail[new] = details if isinstance(details, str) else details.to_numpy(dtype=object)[new]
+
+    drop("unlabeled", labels.isna().to_numpy(), "" if task.format == "span" else rows[task.column].map(token))
+    drop("empty_text", rows["blank"].to_numpy(), "")
+    drop("identical_pair", rows["identical"].to_numpy(), "")
+    for rule in task.drops:
+        found = rows[rule.column].map(token).isin(rule.values).to_numpy()
+        drop(rule.reason, found, rows[rule.column].map(token))
+
+    left = np.flatnonzero(reason == None)  # noqa: E711
+    kept_id = np.full(len(rows), None, dtype=object)
+    ids, values = rows["id"].to_numpy(dtype=object), labels.to_numpy(dtype=object, na_value=None)
+    values = values.copy()
+    codes, _ = pd.factorize(ids[left])
+    shared = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
+    for members in pd.Series(left[shared]).groupby(codes[shared], sort=False):
+        _settle(task.policy, members[1].to_numpy(), values, reason, detail, kept_id, ids)
+
+    is_item = reason == None  # noqa: E711
+    items = pd.DataFrame({"row": np.flatnonzero(is_item), "id": ids[is_item]})
+    items["label"] = pd.Series(list(values[is_item]), dtype=_dtype(task))
+    dropped = np.flatnonzero(~is_item)
+    ledger = pd.DataFrame(
+        {
+            "row": dropped,
+            # A blank text has no key, so it has no id either.
+            "id": np.where(rows["blank"].to_numpy()[dropped], None, ids[dropped]),
+            "reason": reason[dropped],
+            "kept_id": kept_id[dropped],
+            "detail": detail[dropped],
+        }
+    )
+    assert len(items) + len(ledger) == len(rows) and items["id"].is_unique
+    return TaskItems(items, ledger)
+
+
+def _dtype(task: Task) -> str:
+    return {"regression": "float64", "span": "object"}.get(task.format, "int64")
+
+
+def _settle(policy, members, values, reason, detail, kept_id, ids) -> None:
+    """Decide between the rows `members` (in source order) that share one key; at most one of them stays."""
+    votes = Counter(_comparable(values[member]) for member in members)
+    if len(votes) == 1:
+        keep, others = members[0], {"duplicate": members[1:]}
+        told = ""
+    else:
+        told = ", ".join(f"{_shown(value)} x {count}" for value, count in votes.items())
+        winner, count = votes.most_common(1)[0]
+        if policy == "majority" and 2 * count > len(members):
+            agree = np.array([_comparable(values[member]) == winner for member in members])
+            keep = members[agree][0]
+            others = {"duplicate": members[agree][1:], "contradiction": members[~agree]}
+        elif policy == "mean":
+            keep, others = members[0], {"contradiction": members[1:]}
+            values[keep] = math.fsum(values[member] for member in members) / len(members)
+        else:
+            keep, others = None, {"contradiction": members}
+    for why, rows in others.items():
+        reason[rows], detail[rows] = why, told
+        kept_id[rows] = None if keep is None else ids[keep]
+
+
+def _comparable(value: object) -> object:
+    """What makes two labels of one text equal: the class id, the number, or what the spans cover."""
+    return tuple(map(canonical_key, value.surfaces)) if isinstance(value, SpanLabel) else value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return " | ".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

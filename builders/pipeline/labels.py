@@ -1,0 +1,130 @@
+"""Raw labels to labels: tokens and scores to class ids, values to floats, offsets to spans in the text.
+
+An unlabeled row is marked here and dropped later; a token that nobody declared stops the build.
+"""
+
+import math
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from builders.declaration import Label, Task
+from builders.pipeline.text import Span, Step, code_points, cuts_a_word, normalise, trimmed
+from builders.problems import Problem, examples
+
+
+def token(value: object) -> str:
+    """A raw cell as `corpus.yaml` writes it: text as it is, JSON's true, false and null in JSON's spelling."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "nan"
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    return str(value)
+
+
+def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
+    """The label of every raw row of a classification, pair or regression task.
+
+    Class ids as nullable integers (position in `task.labels`), values as nullable floats; null where nobody
+    labelled the row. Raises `Problem` naming column, token and records for a token that is not declared.
+    """
+    tokens = rows[task.column].map(token)
+    codes, unique = pd.factorize(tokens)
+    known, unknown = [], []
+    for raw in unique:
+        try:
+            known.append(pd.NA if raw in task.unlabeled_tokens else _label(task, raw))
+        except ValueError as error:
+            unknown.append((raw, str(error)))
+            known.append(pd.NA)
+    if unknown:
+        raw, reason = unknown[0]
+        records = rows["source_row"][tokens == raw]
+        raise Problem(
+            f"{raw!r} in column {task.column} {reason}"
+            + (f" (so are {examples([repr(u) for u, _ in unknown[1:]])})." if len(unknown) > 1 else "."),
+            where=[task.name, examples(records, len(records))],
+            todo="The raw file is altered, or corpus.yaml does not declare the token.",
+        )
+    kind = "Float64" if task.format == "regression" else "Int64"
+    return pd.Series(pd.array(known, dtype=kind).take(codes), index=rows.index)
+
+
+def _label(task: Task, raw: str) -> int | float:
+    """The class id or value that the token `raw` stands for. Raises ValueError saying why there is none."""
+    if task.format == "regression":
+        value, (low, high) = _number(raw), task.scale
+        if not low <= value <= high:
+            raise ValueError(f"is outside the scale from {low:g} to {high:g}")
+        return value
+    for index, label in enumerate(task.labels):
+        if raw in label.raw or (label.is_range and _within(_number(raw), label)):
+            return index
+    known = ", ".join(repr(raw) for label in task.labels for raw in label.raw)
+    raise ValueError(f"is not a declared label ({known})")
+
+
+def _number(raw: str) -> float:
+    try:
+        value = float(raw)
+    except ValueError:
+        raise ValueError("is not a number") from None
+    if not math.isfinite(value):
+        raise ValueError("is not a finite number")
+    return value
+
+
+def _within(value: float, label: Label) -> bool:
+    (low, low_in), (high, high_in) = label.low, label.high
+    return (value > low or (low_in and value == low)) and (value < high or (high_in and value == high))
+
+
+class SpanLabel(NamedTuple):
+    """The label of a span item."""
+
+    spans: tuple[Span, ...]
+    """Code points of the published text, end exclusive, sorted, each once."""
+    surfaces: tuple[str, ...]
+    """What they cover, in the same order."""
+
+
+def span_labels(
+    task: Task, rows: pd.DataFrame, steps: list[Step]
+) -> tuple[pd.Series, pd.Series, dict[str, int]]:
+    """Texts and labels of a span task: (published texts, `SpanLabel` or null, counts).
+
+    Spans lose their outer white space. The counts say how many `spans` there are, how many were `trimmed`, how
+    many covered `blank` text only and are gone, how many were a `repeat` of another, and how many of those
+    left cut a word (`mid_word`: reported, never moved).
+    Raises `Problem` naming the record for a span that does not lie in its text.
+    """
+    counts = Counter(dict.fromkeys(("spans", "trimmed", "blank", "repeat", "mid_word"), 0))
+    texts, found = [], []
+    for source_row, raw, declared in zip(rows["source_row"], rows["text"], rows[task.column], strict=True):
+        try:
+            given = code_points(raw, declared, task.offsets)
+        except Problem as problem:
+            raise problem.within(task.name, source_row) from None
+        inside = [trimmed(raw, span) for span in given]
+        text, kept = normalise(raw, steps, [span for span in inside if span[0] < span[1]])
+        once = sorted({span for span in kept if span[0] < span[1]})
+        counts["spans"] += len(once)
+        counts["blank"] += len(given) - len(kept)
+        counts["trimmed"] += sum(
+            new[0] < new[1] and new != old for old, new in zip(given, inside, strict=True)
+        )
+        counts["repeat"] += len(kept) - len(once)
+        counts["mid_word"] += sum(cuts_a_word(text, span) for span in once)
+        texts.append(text)
+        found.append(
+            SpanLabel(tuple(once), tuple(text[start:end] for start, end in once))
+            if once or task.without_spans == "keep"
+            else None
+        )
+    return (
+        pd.Series(texts, index=rows.index, dtype="str"),
+        pd.Series(found, index=rows.index, dtype="object"),
+        dict(counts),
+    )

@@ -1,0 +1,474 @@
+"""A release: a folder that is complete or absent.
+
+What has to be built is built beside the release folder and renamed into place at the end. A corpus whose raw
+bytes, declaration, code and library versions are those of the release already there is taken from it.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from hashlib import file_digest, sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from builders import __version__
+from builders.declaration import Corpus
+from builders.pipeline.fetch import Located, Source, locate
+from builders.problems import Problem, Problems, WrongUsage, examples
+
+LOCK = "release.lock.json"
+LEDGER = "ledger.parquet"
+OVERLAPS = "overlaps.parquet"
+CARD = "README.md"
+
+PACKAGE = Path(__file__).parents[1]
+LIBRARIES = ("numpy", "pandas", "pyarrow")
+
+
+class Outcome(NamedTuple):
+    """What became of one corpus: `built`, `unchanged` or `failed`."""
+
+    status: str
+    problem: Problem | None = None
+    seconds: dict[str, float] | None = None
+
+
+class Job(NamedTuple):
+    """A corpus to put into the release."""
+
+    corpus: Corpus
+    tasks: tuple[str, ...]
+    located: Located
+    fingerprint: str
+
+
+Report = Callable[[str, Outcome], None]
+
+
+def build_release(
+    selected: Mapping[str, Sequence[str]],
+    corpora: Mapping[str, Corpus],
+    source: Source,
+    out: Path,
+    workers: int,
+    report: Report = lambda corpus, outcome: None,
+) -> dict[str, Outcome]:
+    """Build the `selected` tasks (corpus name to task names) into the release folder `out`.
+
+    A corpus that cannot be built is left out and told in its outcome; the others are built. If nothing could be
+    built, or anything else goes wrong, `out` stays as it was. `report` is told every outcome as it is known.
+
+    Raises `WrongUsage` if `out` holds anything but a release that this build may replace, `Problem` if the
+    release cannot be written.
+    """
+    out = out.absolute()
+    with _only_writer(out), _told_as_problems(out):
+        previous = _previous(out, selected, source)
+        outcomes: dict[str, Outcome] = {}
+        jobs = []
+        for name, tasks in selected.items():
+            try:
+                jobs.append(_job(corpora[name], tuple(tasks), source))
+            except Problem as problem:
+                outcomes[name] = Outcome("failed", problem)
+                report(name, outcomes[name])
+        intact = _intact(out, previous) if previous else set()
+        not_built = {name: str(outcome.problem) for name, outcome in outcomes.items()}
+        if (
+            previous
+            and previous["fingerprint"] == _release_fingerprint(jobs, not_built)
+            and _complete(previous, intact)
+        ):
+            unchanged = {job.corpus.name: Outcome("unchanged") for job in jobs}
+            for name, outcome in unchanged.items():
+                report(name, outcome)
+            return {name: (outcomes | unchanged)[name] for name in selected}
+        with _staging(out) as staging:
+            outcomes |= _stage(jobs, previous, intact, out, staging, workers, report)
+            outcomes = {name: outcomes[name] for name in selected}
+            if any(outcome.status != "failed" for outcome in outcomes.values()):
+                _finish(jobs, outcomes, source, staging)
+                _swap(staging, out)
+    return outcomes
+
+
+def _job(corpus: Corpus, tasks: tuple[str, ...], source: Source) -> Job:
+    located, problems = locate(corpus, source)
+    if problems:
+        raise Problems(problems) if len(problems) > 1 else problems[0]
+    return Job(corpus, tasks, located, _fingerprint(corpus, tasks, located))
+
+
+# What a result depends on ------------------------------------------------------------------------------
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Everything outside the project that the bytes of a release depend on."""
+    found = {"python": platform.python_version(), "unicode": unicodedata.unidata_version}
+    return found | {library: version(library) for library in LIBRARIES}
+
+
+@cache
+def _digest_of(*patterns: str) -> str:
+    """One digest for the source files that match, below the project's packages."""
+    digest = sha256()
+    for pattern in patterns:
+        for path in sorted(PACKAGE.parent.glob(pattern)):
+            digest.update(f"{path.name}\x1f".encode() + path.read_bytes() + b"\x1f")
+    return digest.hexdigest()
+
+
+def _fingerprint(corpus: Corpus, tasks: tuple[str, ...], located: Located) -> str:
+    folder = f"builders/corpora/{corpus.name}"
+    return _sha256_of(
+        {
+            "code": _digest_of("builders/*.py", "builders/pipeline/*.py"),
+            "corpus": _digest_of(f"{folder}/corpus.yaml", f"{folder}/*.py", f"{folder}/*.sha256"),
+            "tasks": tasks,
+            "raw": located.raw,
+            "versions": versions(),
+        }
+    )
+
+
+def _release_fingerprint(jobs: Sequence[Job], not_built: Mapping[str, str]) -> str:
+    return _sha256_of(
+        {
+            "release": __version__,
+            "card": _digest_of("cards/*"),
+            "corpora": {job.corpus.name: job.fingerprint for job in jobs},
+            "not_built": not_built,
+        }
+    )
+
+
+def _sha256_of(content: object) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+# The folder that is there already ----------------------------------------------------------------------
+
+
+def read_lock(release: Path) -> dict:
+    """The lock of a release folder. Raises `Problem` if there is none or it is not one."""
+    try:
+        lock = json.loads((release / LOCK).read_text(encoding="utf-8"))
+        lock["corpora"], lock["files"], lock["fingerprint"], lock["source"]
+        return lock
+    except FileNotFoundError:
+        raise Problem(f"holds no {LOCK}, so it is not a release.", where=[str(release)]) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise Problem(f"{LOCK} is damaged ({error}).", where=[str(release)]) from None
+
+
+def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) -> dict | None:
+    """The lock of the release in `out`, None if there is nothing. Raises `WrongUsage` if it is to be left alone."""
+    _recover(out)
+    if not out.exists():
+        return None
+    if not out.is_dir():
+        raise WrongUsage("is a file.", where=[str(out)], todo="Choose another --out.")
+    present = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if not present:
+        return None
+    try:
+        lock = read_lock(out)
+    except Problem as problem:
+        raise WrongUsage(
+            f"{problem.what} It was left as it was ({examples(sorted(present))}).",
+            where=[str(out)],
+            todo="Choose another --out.",
+        ) from None
+    foreign = sorted(present - {LOCK, *lock["files"]})
+    if foreign:
+        raise WrongUsage(
+            f"holds files that are not the release's: {examples(foreign)}. It was left as it was.",
+            where=[str(out)],
+            todo="Move them elsewhere or choose another --out.",
+        )
+    kind = "sample" if source.kind == "sample" else "raw"
+    if lock["source"] != kind:
+        raise WrongUsage(
+            f"holds a release built from {lock['source']} files; this build reads {kind} files.",
+            where=[str(out)],
+            todo="Choose another --out.",
+        )
+    asked = {task for tasks in selected.values() for task in tasks}
+    lost = sorted(task for entry in lock["corpora"].values() for task in entry["tasks"] if task not in asked)
+    if lost:
+        raise WrongUsage(
+            f"holds a release with tasks this build was not asked for: {examples(lost)}.",
+            where=[str(out)],
+            todo="Choose another --out, or name those as well.",
+        )
+    return lock
+
+
+def _intact(out: Path, lock: dict) -> set[str]:
+    """The files of a release that are as its lock says."""
+    intact = set()
+    for name, facts in lock["files"].items():
+        with contextlib.suppress(OSError), (out / name).open("rb") as stream:
+            if file_digest(stream, "sha256").hexdigest() == facts["sha256"]:
+                intact.add(name)
+    return intact
+
+
+def _complete(lock: dict, intact: set[str]) -> bool:
+    return intact == lock["files"].keys()
+
+
+# Building beside it ------------------------------------------------------------------------------------
+
+
+def _stage(jobs, previous, intact, out, staging, workers, report) -> dict[str, Outcome]:
+    """Put every corpus into `staging`: from the release in `out` where nothing changed, else built."""
+    outcomes, todo = {}, []
+    for job in jobs:
+        if previous and _reusable(job, previous, intact):
+            _reuse(job, previous, out, staging)
+            outcomes[job.corpus.name] = Outcome("unchanged")
+            report(job.corpus.name, outcomes[job.corpus.name])
+        else:
+            todo.append(job)
+    todo.sort(key=lambda job: -sum(file["bytes"] for file in job.located.raw.values()))
+    for name, outcome in _built(todo, staging, workers):
+        outcomes[name] = outcome
+        report(name, outcome)
+    return outcomes
+
+
+def _files_of(job: Job) -> list[str]:
+    from builders.pipeline.package import SPLIT_FILES, data_path
+
+    tasks = [task for task in job.corpus.tasks if task.name in job.tasks]
+    return [data_path(task, split) for task in tasks for split in SPLIT_FILES]
+
+
+def _reusable(job: Job, previous: dict, intact: set[str]) -> bool:
+    entry = previous["corpora"].get(job.corpus.name, {})
+    return entry.get("fingerprint") == job.fingerprint and intact.issuperset({*_files_of(job), LEDGER})
+
+
+def _reuse(job: Job, previous: dict, out: Path, staging: Path) -> None:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from builders.pipeline.package import write_parquet
+
+    for name in _files_of(job):
+        (staging / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(out / name, staging / name)
+    ledger = pq.read_table(out / LEDGER, filters=pc.field("corpus") == job.corpus.name)
+    write_parquet(ledger, _part(staging, job.corpus.name, "ledger.parquet"))
+    facts = {
+        key: value for key, value in previous["corpora"][job.corpus.name].items() if key != "fingerprint"
+    }
+    _part(staging, job.corpus.name, "json").write_text(json.dumps(facts), encoding="utf-8")
+    _write_keys(job, staging)
+
+
+def _part(staging: Path, corpus: str, kind: str) -> Path:
+    """Where a corpus leaves what the whole release needs of it."""
+    return staging / "parts" / f"{corpus}.{kind}"
+
+
+def _write_keys(job: Job, staging: Path) -> None:
+    import pyarrow as pa
+
+    from builders.pipeline.overlaps import keyed_items
+    from builders.pipeline.package import write_parquet
+
+    keyed = keyed_items(job.corpus, job.tasks, staging)
+    write_parquet(
+        pa.Table.from_pandas(keyed, preserve_index=False), _part(staging, job.corpus.name, "keys.parquet")
+    )
+
+
+def _build(job: Job, staging: Path) -> dict[str, float]:
+    """Build one corpus into `staging` (in a worker); returns the seconds each stage took."""
+    from builders.pipeline.corpus import build_corpus
+
+    built = build_corpus(job.corpus, job.located.files, job.tasks, staging)
+    facts = {"raw": job.located.raw} | built.facts
+    _part(staging, job.corpus.name, "json").write_text(json.dumps(facts), encoding="utf-8")
+    _write_keys(job, staging)
+    return built.seconds
+
+
+def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[str, Outcome]]:
+    from multiprocessing import get_context
+
+    if workers == 1 or len(jobs) <= 1:
+        for job in jobs:
+            future: Future = Future()
+            try:
+                future.set_result(_build(job, staging))
+            except Problem as problem:
+                future.set_exception(problem)
+            yield job.corpus.name, _outcome(job, future, staging)
+        return
+    pool: Executor
+    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
+        futures = [(job, pool.submit(_build, job, staging)) for job in jobs]
+        try:
+            for job, future in futures:
+                yield job.corpus.name, _outcome(job, future, staging)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
+    try:
+        return Outcome("built", seconds=future.result())
+    except BrokenProcessPool:
+        problem = Problem(
+            "a worker process died (out of memory?).", where=[job.corpus.name], todo="Try with --workers 1."
+        )
+    except Problem as found:
+        problem = found
+    for name in _files_of(job):
+        (staging / name).unlink(missing_ok=True)
+    return Outcome("failed", problem)
+
+
+def _finish(jobs: Sequence[Job], outcomes: Mapping[str, Outcome], source: Source, staging: Path) -> None:
+    """Make a release of the staged corpora: ledger, overlaps, card and lock."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from builders.pipeline.overlaps import matrix, overlaps
+    from builders.pipeline.package import LEDGER_SCHEMA, content_digest, write_parquet
+    from cards.card import card
+
+    built = [job for job in jobs if outcomes[job.corpus.name].status != "failed"]
+    names = [job.corpus.name for job in built]
+    not_built = {name: str(o.problem) for name, o in outcomes.items() if o.status == "failed"}
+    ledgers = [pq.read_table(_part(staging, name, "ledger.parquet")) for name in names]
+    write_parquet(pa.concat_tables(ledgers).cast(LEDGER_SCHEMA), staging / LEDGER)
+    shared = overlaps([pd.read_parquet(_part(staging, name, "keys.parquet")) for name in names])
+    write_parquet(shared, staging / OVERLAPS)
+    facts = {
+        job.corpus.name: {"fingerprint": job.fingerprint}
+        | json.loads(_part(staging, job.corpus.name, "json").read_text(encoding="utf-8"))
+        for job in built
+    }
+    shutil.rmtree(staging / "parts")
+    lock = {
+        "release": __version__,
+        "source": "sample" if source.kind == "sample" else "raw",
+        "fingerprint": _release_fingerprint(built, not_built),
+        "versions": versions(),
+        "rules": _rules(),
+        "not_built": not_built,
+        "corpora": facts,
+        "overlaps": matrix(shared),
+    }
+    (staging / CARD).write_text(card([job.corpus for job in built], lock), encoding="utf-8", newline="\n")
+    files = {}
+    for path in sorted(staging.rglob("*")):
+        if path.is_file():
+            files[path.relative_to(staging).as_posix()] = _file_facts(path, pq, content_digest)
+    lock["files"] = files
+    text = json.dumps(lock, indent=1, ensure_ascii=False) + "\n"
+    (staging / LOCK).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _file_facts(path: Path, pq, content_digest) -> dict:
+    facts = {"sha256": sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
+    if path.suffix == ".parquet":
+        facts["content"] = content_digest(pq.read_table(path))
+    return facts
+
+
+def _rules() -> dict:
+    """The rules and thresholds behind a release, as numbers."""
+    from builders.pipeline.keys import LOOSE_WORDS
+    from builders.pipeline.split import HEAP_SHARE, HEAP_UNITS, SOCKETTE_ITEMS
+
+    return {
+        "split": "train = floor(0.8 n), test = floor((n - train) / 2), validation the rest",
+        "loose_key_words": LOOSE_WORDS,
+        "heap_share": HEAP_SHARE,
+        "heap_units": HEAP_UNITS,
+        "sockette_items": SOCKETTE_ITEMS,
+    }
+
+
+# Writing safely ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _told_as_problems(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Problem(
+            f"cannot be written: {error.strerror or error}. What was there is as it was.",
+            where=[str(error.filename or out)],
+            todo="Free some space or choose another --out.",
+        ) from None
+
+
+@contextlib.contextmanager
+def _only_writer(out: Path) -> Iterator[None]:
+    """Hold the right to write `out`; the lock file lies in the system's folder for temporary files."""
+    import filelock
+
+    name = sha256(str(out).encode()).hexdigest()[:16]
+    lock = filelock.FileLock(Path(tempfile.gettempdir()) / f"socket-data-{name}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise Problem(
+            "another build is writing this folder.", where=[str(out)], todo="Wait for it."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _beside(out: Path, what: str) -> Path:
+    return out.with_name(f".{out.name}.{what}")
+
+
+@contextlib.contextmanager
+def _staging(out: Path) -> Iterator[Path]:
+    """An empty folder beside `out`; gone at the end unless it became `out`."""
+    staging = _beside(out, "building")
+    shutil.rmtree(staging, ignore_errors=True)
+    (staging / "parts").mkdir(parents=True)
+    try:
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(staging: Path, out: Path) -> None:
+    old = _beside(out, "previous")
+    if out.exists():
+        os.rename(out, old)
+    os.rename(staging, out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(out: Path) -> None:
+    """Put back a release that a killed build had moved aside, or remove what it no longer needed."""
+    old = _beside(out, "previous")
+    if old.exists():
+        if out.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(old, out)

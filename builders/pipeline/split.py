@@ -1,0 +1,263 @@
+"""Splitting: 80/10/10 once per corpus, shared by all its tasks, without a random generator.
+
+The unit is the id (one text). Units of one declared group, and units of one loose key, stay together. Groups
+are ranked by a keyed hash of a stable id and dealt within their stratum, so a corpus that grows by an item
+keeps its splits but for the items at the borders.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from builders.pipeline.keys import ranks
+
+SPLITS = ("train", "validation", "test")
+TRAIN, VALIDATION, TEST = range(3)
+
+# A group that grew by loose keys to more than this share of the corpus (and more than so many units, or every
+# near-duplicate in a tiny corpus would count as a heap) is taken apart again.
+HEAP_SHARE = 0.01
+HEAP_UNITS = 25
+
+# SocKETTe holds at most so many of a task's test items.
+SOCKETTE_ITEMS = 1000
+
+# What the lock says of a split: how many groups were dealt, how many units the largest has, how many declared
+# groups (or single texts) loose keys joined to others, and how many heaps that made were taken apart.
+FACTS = ("groups", "largest_group", "joined_by_loose_key", "heaps_taken_apart")
+
+
+def sizes(n: int) -> tuple[int, int, int]:
+    """How many of `n` items go to train, validation and test: train = floor(0.8 n), test = half of the rest
+    rounded down, validation what is left (the rule of the published release)."""
+    train = n * 8 // 10
+    test = (n - train) // 2
+    return train, n - train - test, test
+
+
+class Split(NamedTuple):
+    """Where the units of a corpus went."""
+
+    split: np.ndarray
+    """Per unit 0 (train), 1 (validation) or 2 (test)."""
+    near_duplicate_of: np.ndarray
+    """Per unit the position of the near-duplicate in another split for which it has to leave train, or -1."""
+    facts: dict[str, int]
+    """Numbers for the lock, see `FACTS`."""
+
+
+def split_units(
+    ids: pd.Series, strata: pd.DataFrame, declared: Sequence[list] | None, loose: pd.Series
+) -> Split:
+    """Deal the units of a corpus to the splits.
+
+    ids: one id per unit, in source order. strata: one column per task with the label as an integer, -1 where
+    the unit is no item of that task (a regression or span item is 0). declared: per unit the codes of the
+    declared groups its rows belong to, if the corpus has groups. loose: loose keys, null for short texts.
+    """
+    loose_codes = pd.factorize(loose)[0]
+    if not len(ids):
+        return Split(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), dict.fromkeys(FACTS, 0))
+    own = _components(len(ids), declared)
+    linked = _linked(own, loose_codes)
+    size = np.bincount(linked, minlength=len(ids))
+    heap = (size > max(HEAP_SHARE * len(ids), HEAP_UNITS)) & (size > _largest_part(linked, own))
+    groups = np.where(heap[linked], own + len(ids), linked)
+    groups = pd.factorize(groups)[0]
+
+    split = _deal(ids, strata, groups)
+    near = _straddlers(split, loose_codes, heap[linked])
+    counts = np.bincount(groups)
+    linked_away = len(np.unique(own)) - len(np.unique(linked))
+    facts = (len(counts), counts.max(), linked_away, heap.sum())
+    return Split(split, near, dict(zip(FACTS, map(int, facts), strict=True)))
+
+
+def _components(n: int, declared: Sequence[list] | None) -> np.ndarray:
+    """Per unit a number below `n` that units share if a chain of declared groups joins them."""
+    parent = np.arange(n)
+    if declared is None:
+        return parent
+    first_of: dict[int, int] = {}
+    for unit, codes in enumerate(declared):
+        for code in codes:
+            _join(parent, first_of.setdefault(code, unit), unit)
+    return np.array([_root(parent, unit) for unit in range(n)], dtype=np.int64)
+
+
+def _linked(own: np.ndarray, loose_codes: np.ndarray) -> np.ndarray:
+    """The components after units of one loose key were joined as well."""
+    parent = np.arange(len(own))
+    first_of: dict[int, int] = {}
+    repeated = np.bincount(loose_codes + 1)[loose_codes + 1] > 1
+    for unit in np.flatnonzero(repeated & (loose_codes >= 0)):
+        _join(parent, own[first_of.setdefault(loose_codes[unit], unit)], own[unit])
+    roots = np.array([_root(parent, root) for root in np.unique(own)], dtype=np.int64)
+    return roots[np.searchsorted(np.unique(own), own)]
+
+
+def _root(parent: np.ndarray, unit: int) -> int:
+    while parent[unit] != unit:
+        parent[unit] = parent[parent[unit]]
+        unit = parent[unit]
+    return unit
+
+
+def _join(parent: np.ndarray, one: int, other: int) -> None:
+    one, other = _root(parent, one), _root(parent, other)
+    parent[max(one, other)] = min(one, other)
+
+
+def _largest_part(linked: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Per linked component the size of the largest declared group in it."""
+    part = np.bincount(own, minlength=len(own))
+    largest = np.zeros(len(own), dtype=np.int64)
+    np.maximum.at(largest, linked, part[own])
+    return largest
+
+
+def _straddlers(split: np.ndarray, loose_codes: np.ndarray, in_heap: np.ndarray) -> np.ndarray:
+    """Per unit of train: the first near-duplicate of it in validation or test, or -1.
+
+    Only heaps that were taken apart can have any."""
+    near = np.full(len(split), -1)
+    held_out = np.flatnonzero(in_heap & (loose_codes >= 0) & (split != TRAIN))
+    first = {}
+    for unit in held_out:
+        first.setdefault(loose_codes[unit], unit)
+    for unit in np.flatnonzero(in_heap & (loose_codes >= 0) & (split == TRAIN)):
+        near[unit] = first.get(loose_codes[unit], -1)
+    return near
+
+
+def _deal(ids: pd.Series, strata: pd.DataFrame, groups: np.ndarray) -> np.ndarray:
+    """The split of every unit, such that units of one group share it.
+
+    A group belongs to the stratum of its rarest label. Within a stratum the groups lie on a line in the order
+    of their rank; those whose middle lies in the first tenth go to test, in the next to validation, the others
+    to train (the exact shares follow `sizes`). So a class of one or two goes to train whole, and nothing is
+    lost. What rounding leaves is then evened out by moving groups at the borders.
+    """
+    signature, n_strata = _signatures(strata)
+    frequency = np.bincount(signature, minlength=n_strata)
+    rarity = np.lexsort((np.arange(n_strata), frequency)).argsort()
+    n_groups = int(groups.max()) + 1
+    stratum = np.full(n_groups, n_strata)
+    np.minimum.at(stratum, groups, rarity[signature])
+    size = np.bincount(groups, minlength=n_groups)
+    stable = np.full(n_groups, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(stable, groups, np.array([int(name, 16) for name in ids], dtype=np.uint64))
+    rank = ranks("split", (f"{name:016x}" for name in stable))
+
+    order = np.lexsort((rank, stratum))
+    starts = np.searchsorted(stratum[order], np.arange(n_strata))
+    position = np.cumsum(size[order]) - size[order] / 2
+    before = np.concatenate([[0], np.cumsum(size[order])])[starts]
+    total = np.bincount(stratum, weights=size, minlength=n_strata)
+    line = np.empty(n_groups)
+    line[order] = (position - before[stratum[order]]) / total[stratum[order]]
+
+    train, validation, test = (count / max(len(ids), 1) for count in sizes(len(ids)))
+    dealt = np.select([line < test, line < test + validation], [TEST, VALIDATION], TRAIN)
+    _even_out(dealt, line, rank, groups, strata, (test, test + validation))
+    return dealt[groups]
+
+
+def _signatures(strata: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """One number per unit for its labels in all tasks together, in the order of the labels."""
+    table = strata.to_numpy()
+    unique, codes = np.unique(table, axis=0, return_inverse=True)
+    return codes.reshape(-1), len(unique)
+
+
+class _Move(NamedTuple):
+    """Take a group out of one split and put it into another; `weight` is its items per task."""
+
+    group: int
+    out_of: int
+    into: int
+    weight: np.ndarray
+
+
+def _even_out(dealt, line, rank, groups, strata, borders) -> None:
+    """Move groups at the borders of the splits until every task has its exact sizes, or no move helps.
+
+    `dealt` is changed in place. Each round takes the one move (failing that, the pair of moves) that brings
+    the sizes of all tasks nearest to the rule; among equals, the groups nearest to a border move.
+    """
+    present = (strata.to_numpy() >= 0).astype(np.int64)
+    weight = np.stack([np.bincount(groups, weights=task).astype(np.int64) for task in present.T], axis=1)
+    kinds, kind = np.unique(weight, axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    excess = np.stack([weight[dealt == split].sum(axis=0) for split in range(3)], axis=1)
+    excess -= np.array([sizes(int(n)) for n in present.sum(axis=0)])
+    distance = np.min([np.abs(line - border) for border in borders], axis=0)
+    nearest = np.lexsort((rank, distance))
+    while np.abs(excess).sum():
+        small = nearest[(kinds.max(axis=1) <= np.abs(excess).max())[kind[nearest]]]
+        firsts = np.sort(np.unique(kind[small] * 3 + dealt[small], return_index=True)[1])
+        moves = [
+            _Move(group, dealt[group], into, weight[group])
+            for group in small[firsts]
+            for into in (TRAIN, VALIDATION, TEST)
+            if into != dealt[group]
+        ]
+        singles = ((move,) for move in moves)
+        pairs = ((one, two) for one, two in combinations(moves[:60], 2) if one.group != two.group)
+        chosen = _best(singles, excess) or _best(pairs, excess)
+        for move in chosen:
+            excess = _after(excess, [move])
+            dealt[move.group] = move.into
+        if not chosen:
+            return
+
+
+def _after(excess: np.ndarray, moves: Iterable[_Move]) -> np.ndarray:
+    """Per task and split, how many items there are too many after `moves`."""
+    excess = excess.copy()
+    for move in moves:
+        excess[:, move.out_of] -= move.weight
+        excess[:, move.into] += move.weight
+    return excess
+
+
+def _best(choices: Iterable[tuple[_Move, ...]], excess: np.ndarray) -> tuple[_Move, ...]:
+    """The first of the choices that leave the least excess; nothing if none lessens it."""
+    best, least = (), np.abs(excess).sum()
+    for moves in choices:
+        left = np.abs(_after(excess, moves)).sum()
+        if left < least:
+            best, least = moves, left
+    return best
+
+
+def sockette(ids: pd.Series, labels: pd.Series | None, at_most: int = SOCKETTE_ITEMS) -> np.ndarray:
+    """Which test items are in SocKETTe: all, or `at_most` of them, stratified by label.
+
+    Classes get seats in proportion to their size (largest remainder; every class that occurs gets at least
+    one), and within a class the items with the lowest ids, which are hashes. So when the test split grows,
+    an item leaves only for one that ranks before it.
+    """
+    chosen = np.ones(len(ids), dtype=bool)
+    if len(ids) <= at_most:
+        return chosen
+    classes = np.zeros(len(ids), dtype=np.int64) if labels is None else pd.factorize(labels, sort=True)[0]
+    seats = _seats(np.bincount(classes), at_most)
+    order = np.lexsort((np.array(ids, dtype="S16"), classes))
+    within = np.arange(len(ids)) - np.searchsorted(classes[order], classes[order])
+    chosen[order] = within < seats[classes[order]]
+    return chosen
+
+
+def _seats(counts: np.ndarray, seats: int) -> np.ndarray:
+    share = counts * seats / counts.sum()
+    given = np.maximum(np.floor(share), counts > 0).astype(np.int64)
+    by_remainder = np.lexsort((np.arange(len(counts)), -(share - given)))
+    for index in by_remainder[: max(seats - given.sum(), 0)]:
+        given[index] += 1
+    while given.sum() > seats:
+        given[np.argmax(given)] -= 1
+    return given
