@@ -309,8 +309,8 @@ class Task(_Declared):
 class Corpus(_Declared):
     """One raw corpus as its `corpus.yaml` declares it."""
 
-    name: Text
-    """The folder's name; not written in the file."""
+    folder: Path
+    """Where the corpus lies; its name is the corpus's name. Not written in the file."""
     title: Text
     authors: Names
     year: Annotated[int, Field(ge=1950, le=2100)]
@@ -337,8 +337,8 @@ class Corpus(_Declared):
     tasks: Annotated[tuple[Task, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 
     @property
-    def folder(self) -> Path:
-        return CORPORA / self.name
+    def name(self) -> str:
+        return self.folder.name
 
     @cached_property
     def is_pair(self) -> bool:
@@ -441,7 +441,7 @@ def load_corpus(folder: Path) -> Corpus:
     if not isinstance(content, dict):
         raise Problem("a mapping of keys is expected.", where=[shown])
     try:
-        return Corpus(**{**content, "name": folder.name})
+        return Corpus(**{**content, "folder": folder})
     except ValidationError as error:
         raise_all(
             [
@@ -458,14 +458,14 @@ def _key(location: tuple) -> list[str]:
     return [key.lstrip(".")] if key else []
 
 
-def load_corpora(folder: Path = CORPORA) -> dict[str, Corpus]:
-    """Every corpus by name, in name order.
+def load_corpora(folder: Path | None = None) -> dict[str, Corpus]:
+    """Every corpus in `folder` (the project's own by default) by name, in name order.
 
     Raises `Problems` with all that is wrong in all declarations, names that clash between corpora included:
     two tasks may not have slugs that differ in case only (they would share a folder on some disks).
     """
     corpora, problems, owner = {}, [], {}
-    for path in sorted(folder.iterdir()):
+    for path in sorted((folder or CORPORA).iterdir()):
         if not path.is_dir() or path.name.startswith(("_", ".")):
             continue
         try:

@@ -5,7 +5,7 @@ column, not which words mean a missing value. Every cell of a text file is a str
 """
 
 import csv
-import importlib
+import importlib.util
 import io
 import json
 import sys
@@ -32,8 +32,20 @@ def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) ->
     returns something else than that.
     """
     tables = read_files(corpus, files)
-    build = importlib.import_module(f"builders.corpora.{corpus.name}.build").build
-    return checked(corpus, _run(build, tables))
+    return checked(corpus, _run(_build_function(corpus), tables))
+
+
+def _build_function(corpus: Corpus) -> Callable:
+    """`build` of the corpus's build.py, loaded by its path: corpus names are no Python names."""
+    spec = importlib.util.spec_from_file_location(f"build_{corpus.name}", corpus.folder / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        return module.build
+    except FileNotFoundError:
+        raise Problem("the file is missing.", where=["build.py"]) from None
+    except Exception as error:
+        raise Problem(f"cannot be loaded: {type(error).__name__}: {error}.", where=["build.py"]) from error
 
 
 def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:

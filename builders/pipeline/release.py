@@ -119,21 +119,19 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def _digest_of(*patterns: str) -> str:
-    """One digest for the source files that match, below the project's packages."""
+def _digest_of(folder: Path, *patterns: str) -> str:
+    """One digest for the files below `folder` that match."""
     digest = sha256()
-    for pattern in patterns:
-        for path in sorted(PACKAGE.parent.glob(pattern)):
-            digest.update(f"{path.name}\x1f".encode() + path.read_bytes() + b"\x1f")
+    for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
+        digest.update(f"{path.name}\x1f".encode() + path.read_bytes() + b"\x1f")
     return digest.hexdigest()
 
 
 def _fingerprint(corpus: Corpus, tasks: tuple[str, ...], located: Located) -> str:
-    folder = f"builders/corpora/{corpus.name}"
     return _sha256_of(
         {
-            "code": _digest_of("builders/*.py", "builders/pipeline/*.py"),
-            "corpus": _digest_of(f"{folder}/corpus.yaml", f"{folder}/*.py", f"{folder}/*.sha256"),
+            "code": _digest_of(PACKAGE, "*.py", "pipeline/*.py"),
+            "corpus": _digest_of(corpus.folder, "corpus.yaml", "*.py", "*.sha256"),
             "tasks": tasks,
             "raw": located.raw,
             "versions": versions(),
@@ -145,7 +143,7 @@ def _release_fingerprint(jobs: Sequence[Job], not_built: Mapping[str, str]) -> s
     return _sha256_of(
         {
             "release": __version__,
-            "card": _digest_of("cards/*"),
+            "card": _digest_of(PACKAGE.parent / "cards", "*.py"),
             "corpora": {job.corpus.name: job.fingerprint for job in jobs},
             "not_built": not_built,
         }

@@ -1,0 +1,168 @@
+"""Invented corpora for tests: a folder with corpus.yaml and build.py, and raw files in a mirror."""
+
+import hashlib
+import os
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from builders.declaration import Corpus, load_corpus
+from builders.pipeline.fetch import Mirror
+from builders.pipeline.release import build_release
+
+PLAIN_BUILD = '''
+import pandas as pd
+
+def build(raw):
+    return pd.concat(list(raw.values()))
+'''
+
+
+def declaration(tasks: list[dict], files: list[dict], **more) -> dict:
+    """A complete corpus.yaml around these tasks and files."""
+    return {
+        "title": "An invented corpus",
+        "authors": ["A. Author"],
+        "year": 2020,
+        "venue": "Nowhere",
+        "bibtex": "@misc{invented, title={An invented corpus}, author={Author, A.}, year={2020}}",
+        "homepage": "https://example.org/invented",
+        "license": "CC0-1.0",
+        "license_statement": "Invented for a test.",
+        "redistribution": {"allowed": True, "why": "Invented."},
+        "access": "open",
+        "files": files,
+        "tasks": tasks,
+    } | more
+
+
+def classification(name: str = "mood", column: str = "label", **more) -> dict:
+    """A task with the classes `bad` ("0") and `good` ("1")."""
+    return {
+        "name": name,
+        "dataset": name,
+        "category": "sentiment_emotion",
+        "format": "classification",
+        "column": column,
+        "labels": [
+            {"name": "bad", "raw": "0", "meaning": "Not in a good mood."},
+            {"name": "good", "raw": "1", "meaning": "In a good mood."},
+        ],
+    } | more
+
+
+def regression(name: str = "warmth", column: str = "score", **more) -> dict:
+    """A task with a value from 0 to 5."""
+    return {
+        "name": name,
+        "dataset": name,
+        "category": "sentiment_emotion",
+        "format": "regression",
+        "column": column,
+        "scale": [0.0, 5.0],
+        "labels": [{"name": "warmth", "meaning": "How warm it is."}],
+    } | more
+
+
+class Workshop:
+    """Makes invented corpora below one temporary folder and builds releases of them."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.corpora: dict[str, Corpus] = {}
+        self.mirror = Mirror(folder / "mirror")
+        self.mirror.folder.mkdir()
+
+    def corpus(
+        self,
+        name: str,
+        raw: Mapping[str, str | bytes],
+        tasks: list[dict],
+        files: list[dict],
+        build: str = PLAIN_BUILD,
+        pinned: bool = True,
+        **more,
+    ) -> Corpus:
+        """Write the raw files of a corpus to the mirror and its folder beside it.
+
+        `pinned` adds sha256 and size of the raw files to their declarations.
+        """
+        for file, content in raw.items():
+            path = self.mirror.folder / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if pinned:
+            files = [file | self._pin(name, file["name"]) for file in files]
+        folder = self.folder / "corpora" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "build.py").write_text(textwrap.dedent(build))
+        text = yaml.safe_dump(declaration(tasks, files, **more), allow_unicode=True, sort_keys=False)
+        (folder / "corpus.yaml").write_text(text, encoding="utf-8")
+        self.corpora[name] = load_corpus(folder)
+        return self.corpora[name]
+
+    def _pin(self, corpus: str, file: str) -> dict:
+        path = self.mirror.folder / corpus / file
+        if not path.exists():
+            return {}
+        return {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
+
+    def build(self, out: str = "release", names: list[str] | None = None, workers: int = 1):
+        """Build a release of the corpora; returns (folder, outcomes)."""
+        selected = {
+            name: [task.name for task in self.corpora[name].tasks] for name in names or sorted(self.corpora)
+        }
+        folder = self.folder / out
+        return folder, build_release(selected, self.corpora, self.mirror, folder, workers)
+
+
+@pytest.fixture
+def workshop(tmp_path) -> Workshop:
+    return Workshop(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the real raw files and the facts about the published release."""
+    folder = Path(os.environ.get("SOCKET_DATA_SHARED", Path(__file__).parents[2] / "shared"))
+    if not (folder / "raw").is_dir():
+        pytest.skip("the real raw files are not here (../shared/raw)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def build_once(tmp_path_factory) -> Callable[..., Path]:
+    """Build a release once a session: from the samples, or from a mirror of real files."""
+    from builders.commands import select
+    from builders.declaration import load_corpora
+    from builders.pipeline.fetch import Samples
+
+    built: dict[Path | None, Path] = {}
+
+    def build(mirror: Path | None = None) -> Path:
+        if mirror not in built:
+            corpora = load_corpora()
+            out = tmp_path_factory.mktemp("release") / ("raw" if mirror else "sample")
+            source = Mirror(mirror) if mirror else Samples()
+            outcomes = build_release(select(corpora, []), corpora, source, out, workers=2)
+            failed = [str(outcome.problem) for outcome in outcomes.values() if outcome.status == "failed"]
+            assert not failed, "\n".join(failed)
+            built[mirror] = out
+        return built[mirror]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def sample_release(build_once) -> Path:
+    """A release of all tasks from the invented samples."""
+    return build_once()
+
+
+@pytest.fixture(scope="session")
+def real_release(build_once, shared) -> Path:
+    """A release of all tasks whose real raw files are here."""
+    return build_once(shared / "raw")
