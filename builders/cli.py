@@ -70,12 +70,10 @@ def fetch(names: Names = None, raw: Raw = None) -> None:
 def build(
     names: Names = None,
     raw: Raw = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Build from the invented samples in the project.")
-    ] = False,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The release folder, made or replaced.")
-    ] = Path("release"),
+    sample: Annotated[bool, typer.Option("--sample", help="Build from the invented samples in the project.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The release folder, made or replaced.")] = Path(
+        "release"
+    ),
     workers: Annotated[
         int,
         typer.Option("--workers", min=0, metavar="N", help="Corpora built at a time; 0 means one per CPU."),
@@ -97,9 +95,7 @@ def build(
 )
 def show(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task of the release.", show_default=False)],
-    release: Annotated[Path, typer.Option("--release", metavar="DIR", help="The release folder.")] = Path(
-        "release"
-    ),
+    release: Annotated[Path, typer.Option("--release", metavar="DIR", help="The release folder.")] = Path("release"),
 ) -> None:
     """Show a task of a release: sizes, label counts, what was dropped and why, and a few items."""
     from builders.commands.show import run

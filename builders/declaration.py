@@ -51,7 +51,7 @@ CONTRADICTION = {
 
 # Reasons the pipeline itself gives in the ledger; a corpus rule may not reuse them.
 PIPELINE_REASONS = (
-    "unlabeled", "empty_text", "identical_pair", "duplicate", "contradiction", "near_duplicate",
+    "unlabeled", "empty_text", "identical_pair", "duplicate", "contradiction", "near_duplicate", "held_out_part",
 )  # fmt: skip
 
 
@@ -106,16 +106,37 @@ class RawFile(_Declared):
     bytes: Annotated[int, Field(ge=0)] | None = None
     manifest: RelativePath | None = None
     """For a pattern: a file in the corpus folder with one line `sha256 bytes name` for every raw file."""
-    format: Literal["csv", "tsv", "lines", "json_lines", "documents"]
+    git_blob: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")] | None = None
+    """Accepted besides `sha256`: the file with this git blob id, where that is all that is known of the authors'
+    own bytes. A download is held against it."""
+    format: Literal["csv", "tsv", "lines", "json_lines", "json_object", "documents", "archive"]
     """`csv`: quoted by `"`; `tsv`: no quoting; `lines`: a record a line; `json_lines`: an object a line;
-    `documents`: the whole file is one record (columns `name` and `text`)."""
+    `json_object`: one object, a record a key (column `key`); `documents`: the whole file is one record (columns
+    `name` and `text`); `archive`: a zip or tar that other files lie in."""
     columns: Names | None = None
-    """Column names of a file without a header (always for `lines`: one name)."""
+    """Column names of a csv, tsv or lines file without a header; the keys to take from JSON records."""
+    delimiter: Literal[",", "\t", "|", ":"] | None = None
+    """Between the fields of a csv (a comma by default) or tsv (a tab by default) file."""
+    quoting: Literal["strict", "lenient"] = "strict"
+    """`lenient`: a csv file whose quoted fields may go on after the closing quote."""
     encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] = "utf-8"
     line_end: Literal["lf", "crlf"] = "lf"
     """What ends a record; no other character ever does."""
     beside: RelativePath | None = None
     """A parallel file: record k here belongs to record k there; both must hold equally many."""
+    inside: RelativePath | None = None
+    """The archive this file is a member of; it may also lie unpacked under its own name."""
+    keys_from: Names = ()
+    """For a large json_object: take only the records whose keys these tables mention, as `<file>/<column>`
+    (several keys in a cell are set apart by blanks)."""
+    optional: bool = False
+    """The corpus builds without this file, in part."""
+    instead_of: Names = ()
+    """A part of those files for whoever lacks them: read only where one of them is missing."""
+
+    @property
+    def separator(self) -> str:
+        return self.delimiter or {"csv": ",", "tsv": "\t"}[self.format]
 
     @model_validator(mode="after")
     def _fits_together(self):
@@ -129,8 +150,13 @@ class RawFile(_Declared):
             if pattern != (self.format == "documents") else None,
             "columns: a file of lines needs exactly one column name"
             if self.format == "lines" and len(self.columns or ()) != 1 else None,
-            f"columns: {self.format} files bring their own names"
-            if self.format in ("json_lines", "documents") and self.columns else None,
+            "columns: documents and archives have none"
+            if self.format in ("documents", "archive") and self.columns else None,
+            "delimiter: only for csv and tsv" if self.delimiter and self.format not in ("csv", "tsv") else None,
+            "quoting: only for csv" if self.quoting == "lenient" and self.format != "csv" else None,
+            "keys_from: only for json_object" if self.keys_from and self.format != "json_object" else None,
+            "columns: a json_object needs the keys to take"
+            if self.format == "json_object" and not self.columns else None,
         )  # fmt: skip
         return self
 
@@ -333,6 +359,9 @@ class Corpus(_Declared):
     files: Annotated[tuple[RawFile, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
     group: Text | None = None
     """The column of rows that belong together (a dialogue, a participant) and stay in one split."""
+    parts: Text | None = None
+    """The column that says "part" for rows whose text is a piece of other rows' texts (a phrase of a sentence).
+    Only the whole texts are split; parts go to train, but for those that occur in a held-out text."""
     text_steps: Annotated[tuple[TextStep, ...], BeforeValidator(_as_tuple)] = ()
     tasks: Annotated[tuple[Task, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 
@@ -351,6 +380,8 @@ class Corpus(_Declared):
 
     def url_of(self, file: RawFile, name: str) -> str | None:
         """Where the raw file `name` of the declaration `file` is downloaded from, if it can be."""
+        if file.inside:
+            return None
         if file.url and not file.manifest:
             return file.url
         base = file.url or self.base_url
@@ -359,20 +390,34 @@ class Corpus(_Declared):
     @model_validator(mode="after")
     def _fits_together(self):
         names = [file.name for file in self.files]
-        missing = [file.beside for file in self.files if file.beside and file.beside not in names]
+        before = {file.name: set(names[:place]) for place, file in enumerate(self.files)}
+        missing = [
+            f"files: {file.name} refers to {other}, which is not declared before it"
+            for file in self.files
+            for other in [
+                file.beside,
+                file.inside,
+                *file.instead_of,
+                *(k.rsplit("/", 1)[0] for k in file.keys_from),
+            ]
+            if other and other not in before[file.name]
+        ]
         pairs = {task.format == "pair" for task in self.tasks}
         _check(
             _twice("files", names),
             _twice("tasks", [task.name for task in self.tasks]),
-            f"files: beside names {', '.join(missing)}, which is not among the files" if missing else None,
+            *missing,
             "tasks: pairs and single texts cannot share a corpus" if len(pairs) > 1 else None,
             "by_hand: a gated corpus says what to get, from where, and which file to put where"
             if self.access != "open" and not self.by_hand
             else None,
             *(
-                f"files: {file.name} can be downloaded, so it needs sha256 and bytes"
+                f"files: {file.name} can be downloaded, so it needs sha256 and bytes, or git_blob"
                 for file in self.files
-                if not file.manifest and self.url_of(file, file.name) and not (file.sha256 and file.bytes)
+                if not file.manifest
+                and self.url_of(file, file.name)
+                and not (file.sha256 and file.bytes)
+                and not file.git_blob
             ),
         )
         return self
@@ -403,9 +448,7 @@ def _mapping(loader, node):
     for key_node, _ in node.value:
         key = loader.construct_object(key_node)
         if key in seen:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"the key {key} occurs twice", key_node.start_mark
-            )
+            raise yaml.constructor.ConstructorError(None, None, f"the key {key} occurs twice", key_node.start_mark)
         seen.add(key)
     return loader.construct_mapping(node, deep=True)
 

@@ -82,11 +82,7 @@ def _text(tasks: Sequence[tuple[Corpus, Task]], lock: dict) -> str:
         "",
         f"Release {lock['release']} of SocKET, a benchmark of social knowledge in language: {len(tasks)} tasks"
         f" from {len({corpus.name for corpus, _ in tasks})} raw corpora."
-        + (
-            " **Built from invented samples: a demonstration, not data.**"
-            if lock["source"] == "sample"
-            else ""
-        ),
+        + (" **Built from invented samples: a demonstration, not data.**" if lock["source"] == "sample" else ""),
         "",
         "```python",
         "from datasets import load_dataset",

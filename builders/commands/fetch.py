@@ -32,7 +32,7 @@ def run(names: list[str], raw: Path | None) -> int:
 
 
 def _fetch(corpus: Corpus, cache: Cache, mirror: Mirror | None, progress: Progress):
-    wanted = [one for files in wanted_files(corpus, cache).values() for one in files]
+    wanted = [one for file in corpus.files if not file.inside for one in wanted_files(corpus, file, cache)]
     bar = progress.add_task(corpus.name, total=sum(one.bytes or 0 for one in wanted))
     got, failed = Counter(), []
     for one in wanted:

@@ -27,7 +27,7 @@ from builders.pipeline.package import (
     write_parquet,
 )
 from builders.pipeline.read import raw_rows
-from builders.pipeline.split import SPLITS, Split, sizes, sockette, split_units
+from builders.pipeline.split import SPLITS, Split, sizes, sockette, split_units, with_parts
 from builders.pipeline.text import normalised, steps_of
 from builders.problems import Problem
 
@@ -68,14 +68,14 @@ def build_corpus(
             results = {task.name: task_items(task, rows, found[task.name]) for task in corpus.tasks}
         with stage("split"):
             unit_rows, split = _split(corpus, rows, results)
-            results = _without_near_duplicates(results, unit_rows, split)
+            results = _without_leaving(results, unit_rows, split)
         with stage("package"):
             facts = {
                 "rows": len(rows),
                 "units": len(unit_rows),
                 "split": split.facts,
                 "tasks": {
-                    task.name: _package(task, rows, results[task.name], unit_rows, split, folder)
+                    task.name: _package(corpus, task, rows, results[task.name], unit_rows, split, folder)
                     | ({"spans": span_counts[task.name]} if task.name in span_counts else {})
                     for task in corpus.tasks
                     if task.name in tasks
@@ -149,9 +149,7 @@ def _split(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems])
     kept = pd.DataFrame({"row": kept.to_numpy(), "id": rows["id"].to_numpy()[kept]}).drop_duplicates()
     units = kept.drop_duplicates("id").reset_index(drop=True)
     if units.empty:
-        raise Problem(
-            "no raw row became an item.", todo="Look at the reasons: unlabeled, blank, contradictory."
-        )
+        raise Problem("no raw row became an item.", todo="Look at the reasons: unlabeled, blank, contradictory.")
     strata = pd.DataFrame(index=units.index)
     for task in corpus.tasks:
         items = results[task.name].items
@@ -167,32 +165,49 @@ def _split(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems])
         codes = pd.factorize(rows[corpus.group])[0]
         unit = pd.Index(units["id"]).get_indexer(kept["id"])
         declared = pd.Series(codes[kept["row"]]).groupby(unit).agg(list)
-    split = split_units(units["id"], strata, declared, loose_keys(rows["key"].iloc[units["row"]]))
+    keys = rows["key"].iloc[units["row"]].reset_index(drop=True)
+    whole = np.ones(len(units), dtype=bool)
+    if corpus.parts:
+        whole = (rows[corpus.parts].iloc[units["row"]] != "part").to_numpy()
+        declared = declared[whole] if declared is not None else None
+    split = split_units(units["id"][whole], strata[whole], declared, loose_keys(keys[whole]))
+    if corpus.parts:
+        split = with_parts(split, whole, keys)
     return pd.Series(units["row"].to_numpy(), index=pd.Index(units["id"])), split
 
 
-def _without_near_duplicates(
-    results: Mapping[str, TaskItems], unit_rows: pd.Series, split: Split
-) -> dict[str, TaskItems]:
+def _without_leaving(results: Mapping[str, TaskItems], unit_rows: pd.Series, split: Split) -> dict[str, TaskItems]:
     """The items without those that have to leave train, which go to the ledger."""
-    leaving = np.flatnonzero(split.near_duplicate_of >= 0)
+    leaving = np.flatnonzero(split.leaves != None)  # noqa: E711 - element by element
     if not len(leaving):
         return dict(results)
     ids = unit_rows.index.to_numpy(dtype=object)
-    kept_id = dict(zip(ids[leaving], ids[split.near_duplicate_of[leaving]], strict=True))
+    reason = dict(zip(ids[leaving], split.leaves[leaving], strict=True))
+    because = dict(zip(ids[leaving], ids[split.because_of[leaving]], strict=True))
     thinned = {}
     for name, (items, ledger) in results.items():
-        leaves = items["id"].isin(kept_id)
-        gone = items[leaves].assign(reason="near_duplicate", kept_id=items["id"].map(kept_id), detail="")
-        ledger = pd.concat([ledger, gone[ledger.columns]]).sort_values(
-            "row", kind="stable", ignore_index=True
+        leaves = items["id"].isin(reason)
+        gone = items[leaves]
+        held_out = gone["id"].map(because)
+        # What stays instead is in another split, and in another task maybe: then only the detail names it.
+        gone = gone.assign(
+            reason=gone["id"].map(reason),
+            kept_id=held_out.where(held_out.isin(items["id"][~leaves]), None),
+            detail="of " + held_out.astype(str),
         )
+        ledger = pd.concat([ledger, gone[ledger.columns]]).sort_values("row", kind="stable", ignore_index=True)
         thinned[name] = TaskItems(items[~leaves].reset_index(drop=True), ledger)
     return thinned
 
 
 def _package(
-    task: Task, rows: pd.DataFrame, result: TaskItems, unit_rows: pd.Series, split: Split, folder: Path
+    corpus: Corpus,
+    task: Task,
+    rows: pd.DataFrame,
+    result: TaskItems,
+    unit_rows: pd.Series,
+    split: Split,
+    folder: Path,
 ) -> dict:
     """Write the four files of a task, rows in order of their id, and return the task's facts."""
     items = result.items.sort_values("id", kind="stable", ignore_index=True)
@@ -204,8 +219,10 @@ def _package(
     chosen = sockette(items["id"].iloc[test], items["label"].iloc[test] if classes else None)
     parts["sockette"] = test[chosen]
 
-    before = len(items) + int((result.ledger["reason"] == "near_duplicate").sum())
-    wanted = dict(zip(SPLITS, sizes(before), strict=True))
+    parts_in_train = int((rows[corpus.parts].iloc[items["row"]] == "part").sum()) if corpus.parts else 0
+    dealt_items = len(items) - parts_in_train + int((result.ledger["reason"] == "near_duplicate").sum())
+    wanted = dict(zip(SPLITS, sizes(dealt_items), strict=True))
+    wanted["train"] += parts_in_train
     facts = {
         "items": len(items),
         "dropped": {str(k): int(v) for k, v in result.ledger["reason"].value_counts().sort_index().items()},

@@ -6,9 +6,9 @@ download cache, or among the invented samples. No byte goes on to the next stage
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import file_digest, sha256
+from hashlib import file_digest, sha1
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urljoin, urlsplit
@@ -23,12 +23,13 @@ CHUNK = 1 << 18
 
 
 class Wanted(NamedTuple):
-    """One raw file a corpus needs; `sha256` and `bytes` are None where the declaration has none."""
+    """One raw file a corpus needs; its sums are None where the declaration has none."""
 
     name: str
     url: str | None
     sha256: str | None
     bytes: int | None
+    git_blob: str | None = None
 
 
 class Source(Protocol):
@@ -57,7 +58,7 @@ class Cache(NamedTuple):
     kind: str = "cache"
 
     def path(self, corpus: Corpus, wanted: Wanted) -> Path:
-        return self.folder / "raw" / (wanted.sha256 or f"{corpus.name}/{wanted.name}")
+        return self.folder / "raw" / (wanted.git_blob or wanted.sha256 or f"{corpus.name}/{wanted.name}")
 
 
 class Samples(NamedTuple):
@@ -77,32 +78,20 @@ def default_cache() -> Path:
     return Path(chosen) if chosen else user_cache_path("socket-data", appauthor=False)
 
 
-def wanted_files(corpus: Corpus, source: Source) -> dict[str, list[Wanted]]:
-    """The raw files behind every declared name of a corpus.
-
-    A pattern stands for the files of its manifest (among the samples: for those that are there).
-    """
-    return {
-        file.name: (
-            _listed(corpus, file, source)
-            if file.manifest
-            else [Wanted(file.name, corpus.url_of(file, file.name), file.sha256, file.bytes)]
-        )
-        for file in corpus.files
-    }
+def wanted_files(corpus: Corpus, file: RawFile, source: Source) -> list[Wanted]:
+    """The raw files behind one declaration: the file itself, or for a pattern those of its manifest (among the
+    samples: those that are there)."""
+    if file.manifest:
+        return _listed(corpus, file, source)
+    return [Wanted(file.name, corpus.url_of(file, file.name), file.sha256, file.bytes, file.git_blob)]
 
 
 def _listed(corpus: Corpus, file: RawFile, source: Source) -> list[Wanted]:
     if source.kind == "sample":
         base = corpus.folder / "sample"
-        return [
-            Wanted(path.relative_to(base).as_posix(), None, None, None)
-            for path in sorted(base.glob(file.name))
-        ]
+        return [Wanted(path.relative_to(base).as_posix(), None, None, None) for path in sorted(base.glob(file.name))]
     wanted = []
-    for number, line in enumerate(
-        (corpus.folder / file.manifest).read_text(encoding="utf-8").splitlines(), 1
-    ):
+    for number, line in enumerate((corpus.folder / file.manifest).read_text(encoding="utf-8").splitlines(), 1):
         try:
             digest, size, name = line.split(" ", 2)
             wanted.append(Wanted(name, corpus.url_of(file, name), digest, int(size)))
@@ -117,24 +106,51 @@ class Located(NamedTuple):
     """The raw files of a corpus on this machine, every one checked."""
 
     files: dict[str, list[tuple[str, Path]]]
-    """Per declared name the (name, path) of its files."""
+    """Per declared name the (name, path) of its files; a member that is not unpacked has its archive's path."""
     raw: dict[str, dict]
     """Per raw file its sha256 and size, for the lock."""
+    partial: list[str]
+    """Declared files that are missing and that the corpus can be built in part without."""
 
 
 def locate(corpus: Corpus, source: Source) -> tuple[Located, list[Problem]]:
-    """The raw files of a corpus that are there and right, and a `Problem` for every other one."""
-    files, raw, problems = {}, {}, []
-    for declared, wanted in wanted_files(corpus, source).items():
-        files[declared] = []
-        for one in wanted:
-            path = source.path(corpus, one)
+    """The raw files of a corpus that are there and right, and a `Problem` for each that is wrong or lacking."""
+    files, raw, absent, problems = {}, {}, {}, []
+    for file in corpus.files:
+        if file.instead_of and files.keys() >= {*file.instead_of}:
+            continue
+        found = []
+        for wanted in wanted_files(corpus, file, source):
+            path = source.path(corpus, wanted)
             try:
-                raw[one.name] = check(path, one, pinned=source.kind != "sample")
-                files[declared].append((one.name, path))
+                if file.inside in files and not path.exists():
+                    path = files[file.inside][0][1]
+                else:
+                    raw[wanted.name] = check(path, wanted, pinned=source.kind != "sample")
+                found.append((wanted.name, path))
+            except Missing as problem:
+                absent.setdefault(file.name, []).append(problem.within(corpus.name, wanted.name))
             except Problem as problem:
-                problems.append(problem.within(corpus.name, one.name))
-    return Located(files, raw), problems
+                problems.append(problem.within(corpus.name, wanted.name))
+        if found and file.name not in absent:
+            files[file.name] = found
+    partial = [file.name for file in corpus.files if file.name in absent and _can_do_without(file, corpus, files)]
+    for name, missing in absent.items():
+        problems += missing if name not in partial or not files else ()
+    stand_ins = {file.name for file in corpus.files if file.instead_of}
+    members = {file.inside for file in corpus.files if file.inside}
+    return Located(files, raw, [name for name in partial if name not in stand_ins | members]), problems
+
+
+def _can_do_without(file: RawFile, corpus: Corpus, there: Mapping[str, object]) -> bool:
+    stand_ins = [other.name for other in corpus.files if file.name in other.instead_of]
+    members = [other.name for other in corpus.files if other.inside == file.name]
+    return (
+        file.optional
+        or bool(file.instead_of)
+        or any(name in there for name in stand_ins)
+        or (bool(members) and all(name in there for name in members))
+    )
 
 
 class Missing(Problem):
@@ -158,15 +174,25 @@ def check(path: Path, wanted: Wanted, pinned: bool = True) -> dict:
     except OSError as error:
         raise Problem(f"cannot be read: {error.strerror}.") from None
     if pinned:
-        _compare(wanted, size, digest, head)
+        _compare(wanted, path, size, digest, head)
     return {"sha256": digest, "bytes": size}
 
 
-def _compare(wanted: Wanted, size: int, digest: str, head: bytes) -> None:
+def _git_blob(path: Path, size: int) -> str:
+    """The id git gives to a file: the SHA-1 of `blob <size>`, a zero byte and the content."""
+    with path.open("rb") as stream:
+        return file_digest(stream, lambda: sha1(f"blob {size}\0".encode(), usedforsecurity=False)).hexdigest()
+
+
+def _compare(wanted: Wanted, path: Path, size: int, digest: str, head: bytes) -> None:
     again = "Remove the file and fetch it again."
+    if wanted.git_blob and wanted.git_blob == _git_blob(path, size):
+        return
     matches = wanted.bytes in (None, size) and wanted.sha256 in (None, digest)
     if not matches and looks_like_html(head):
         raise Problem(f"is an HTML page of {size:,} bytes, not the declared file.", todo=again)
+    if wanted.git_blob and not wanted.sha256:
+        raise Problem(f"git blob id {_git_blob(path, size)}, {wanted.git_blob} expected.", todo=again)
     if wanted.bytes not in (None, size):
         raise Problem(f"{size:,} bytes, {wanted.bytes:,} expected: cut, or another version.", todo=again)
     if wanted.sha256 not in (None, digest):
@@ -201,11 +227,11 @@ def fetch_file(
         return "copied"
     if not wanted.url:
         raise Missing("cannot be downloaded.", todo=corpus.by_hand or "Give a mirror with --raw DIR.")
+    if wanted.git_blob:
+        wanted = wanted._replace(sha256=None, bytes=None)  # those of an altered copy
     partial = target.with_name(target.name + ".partial")
     partial.parent.mkdir(parents=True, exist_ok=True)
-    download(
-        wanted, partial, allowed={urlsplit(wanted.url).hostname, *corpus.redirects_to}, progress=progress
-    )
+    download(wanted, partial, allowed={urlsplit(wanted.url).hostname, *corpus.redirects_to}, progress=progress)
     os.replace(partial, target)
     return "downloaded"
 
@@ -255,14 +281,13 @@ def download(
                     todo="Try again later; what has arrived is kept.",
                 ) from None
             wait(2.0 ** (attempt - 1))
-    digest = sha256()
     with partial.open("rb") as stream:
         head = stream.read(512)
         stream.seek(0)
         digest = file_digest(stream, "sha256").hexdigest()
         size = stream.tell()
     try:
-        _compare(wanted, size, digest, head)
+        _compare(wanted, partial, size, digest, head)
     except Problem:
         partial.unlink()
         raise
@@ -293,9 +318,7 @@ def _receive(client, wanted: Wanted, partial: Path, allowed: set[str], progress)
             if answer.status_code == 429 or answer.status_code >= 500:
                 raise _TryAgain(f"the server answers {answer.status_code}")
             if answer.status_code not in (200, 206):
-                raise Problem(
-                    f"{wanted.url} answers {answer.status_code}.", todo="Give a mirror with --raw DIR."
-                )
+                raise Problem(f"{wanted.url} answers {answer.status_code}.", todo="Give a mirror with --raw DIR.")
             _write(answer, wanted, partial, have if answer.status_code == 206 else 0, progress)
             return
     raise Problem(f"{wanted.url} redirects without end.", todo="Give a mirror with --raw DIR.")

@@ -41,11 +41,13 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
         reason[new] = why
         detail[new] = details if isinstance(details, str) else details.to_numpy(dtype=object)[new]
 
-    drop("unlabeled", labels.isna().to_numpy(), "" if task.format == "span" else rows[task.column].map(token))
+    ruled = [rows[rule.column].map(token).isin(rule.values).to_numpy() for rule in task.drops]
+    by_label = [found for rule, found in zip(task.drops, ruled, strict=True) if rule.column == task.column]
+    unlabeled = labels.isna().to_numpy() & ~np.any([np.zeros(len(rows), dtype=bool), *by_label], axis=0)
+    drop("unlabeled", unlabeled, "" if task.format == "span" else rows[task.column].map(token))
     drop("empty_text", rows["blank"].to_numpy(), "")
     drop("identical_pair", rows["identical"].to_numpy(), "")
-    for rule in task.drops:
-        found = rows[rule.column].map(token).isin(rule.values).to_numpy()
+    for rule, found in zip(task.drops, ruled, strict=True):
         drop(rule.reason, found, rows[rule.column].map(token))
 
     left = np.flatnonzero(reason == None)  # noqa: E711

@@ -28,14 +28,19 @@ def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
     """The label of every raw row of a classification, pair or regression task.
 
     Class ids as nullable integers (position in `task.labels`), values as nullable floats; null where nobody
-    labelled the row. Raises `Problem` naming column, token and records for a token that is not declared.
+    labelled the row, or where a rule of the corpus drops it for this very token. Raises `Problem` naming column,
+    token and records for a token that is not declared.
     """
+    without = {
+        *task.unlabeled_tokens,
+        *(v for rule in task.drops if rule.column == task.column for v in rule.values),
+    }
     tokens = rows[task.column].map(token)
     codes, unique = pd.factorize(tokens)
     known, unknown = [], []
     for raw in unique:
         try:
-            known.append(pd.NA if raw in task.unlabeled_tokens else _label(task, raw))
+            known.append(pd.NA if raw in without else _label(task, raw))
         except ValueError as error:
             unknown.append((raw, str(error)))
             known.append(pd.NA)
@@ -90,9 +95,7 @@ class SpanLabel(NamedTuple):
     """What they cover, in the same order."""
 
 
-def span_labels(
-    task: Task, rows: pd.DataFrame, steps: list[Step]
-) -> tuple[pd.Series, pd.Series, dict[str, int]]:
+def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.Series, pd.Series, dict[str, int]]:
     """Texts and labels of a span task: (published texts, `SpanLabel` or null, counts).
 
     Spans lose their outer white space. The counts say how many `spans` there are, how many were `trimmed`, how
@@ -112,9 +115,7 @@ def span_labels(
         once = sorted({span for span in kept if span[0] < span[1]})
         counts["spans"] += len(once)
         counts["blank"] += len(given) - len(kept)
-        counts["trimmed"] += sum(
-            new[0] < new[1] and new != old for old, new in zip(given, inside, strict=True)
-        )
+        counts["trimmed"] += sum(new[0] < new[1] and new != old for old, new in zip(given, inside, strict=True))
         counts["repeat"] += len(kept) - len(once)
         counts["mid_word"] += sum(cuts_a_word(text, span) for span in once)
         texts.append(text)

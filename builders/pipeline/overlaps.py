@@ -56,7 +56,4 @@ def matrix(table: pa.Table) -> dict[str, dict[str, dict[str, int]]]:
     for task, other, split, other_split in zip(*columns, strict=True):
         cell = counts.setdefault(task, {}).setdefault(other, {})
         cell[f"{split} > {other_split}"] = cell.get(f"{split} > {other_split}", 0) + 1
-    return {
-        task: {other: dict(sorted(cell.items())) for other, cell in row.items()}
-        for task, row in counts.items()
-    }
+    return {task: {other: dict(sorted(cell.items())) for other, cell in row.items()} for task, row in counts.items()}

@@ -41,9 +41,7 @@ def schema(task: Task) -> pa.Schema:
         "pair": [pa.field("text_a", pa.string()), pa.field("text_b", pa.string())],
         "span": [pa.field("spans", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64())])))],
     }.get(task.format, [])
-    return pa.schema(
-        [pa.field("text", pa.string()), pa.field("label", label), pa.field("id", pa.string()), *extra]
-    )
+    return pa.schema([pa.field("text", pa.string()), pa.field("label", label), pa.field("id", pa.string()), *extra])
 
 
 def data_path(task: Task, split: str) -> str:

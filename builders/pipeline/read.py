@@ -4,13 +4,19 @@ Nothing is guessed here: not the encoding, not where a record ends, not what is 
 column, not which words mean a missing value. Every cell of a text file is a string.
 """
 
+import bz2
 import csv
 import importlib.util
 import io
 import json
 import sys
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 
@@ -19,6 +25,9 @@ from builders.problems import Problem, examples, raise_all
 
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}
 BYTE_ORDER_MARK = "\ufeff"
+
+# Texts compress by a factor of ten or so; a member so many times larger than its archive is no text.
+MOST_UNPACKED = 200
 
 
 def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> pd.DataFrame:
@@ -63,18 +72,19 @@ def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> dict[str, pd.DataFrame]:
-    """Every raw file as a table, by declared name; the columns of a parallel file are put beside its partner.
+    """Every raw file that is there as a table, by declared name; a parallel file is put beside its partner.
 
     Raises `Problem` (or all of them as `Problems`), each naming file and record.
     """
     tables, problems = {}, []
-    for file in corpus.files:
+    present = [file for file in corpus.files if file.name in files and file.format != "archive"]
+    for file in present:
         try:
-            tables[file.name] = _read(file, files[file.name])
+            tables[file.name] = _read(file, files[file.name], tables)
         except Problem as problem:
             problems.append(problem)
     raise_all(problems)
-    for file in corpus.files:
+    for file in present:
         if file.beside:
             left, right = tables[file.beside], tables.pop(file.name)
             if len(left) != len(right):
@@ -87,18 +97,65 @@ def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) 
     return tables
 
 
-def _read(file: RawFile, paths: Sequence[tuple[str, Path]]) -> pd.DataFrame:
+def _read(file: RawFile, paths: Sequence[tuple[str, Path]], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     if file.format == "documents":
         names = [name for name, _ in paths]
         texts = [decode(path.read_bytes(), file.encoding, name) for name, path in paths]
         # A byte order mark stays: where offsets count it, only the normaliser can remove it and move them.
         return _table(names, {"name": names, "text": texts})
     ((name, path),) = paths
-    text = decode(path.read_bytes(), file.encoding, name).removeprefix(BYTE_ORDER_MARK)
-    read = {"lines": _read_lines, "tsv": _read_tsv, "csv": _read_csv, "json_lines": _read_json_lines}
-    columns = read[file.format](text, file, name)
+    with _opened(file, name, path) as stream:
+        if file.format == "json_object":
+            columns = _read_json_object(stream, file, name, tables)
+        else:
+            text = decode(stream.read(), file.encoding, name).removeprefix(BYTE_ORDER_MARK)
+            read = {"lines": _read_lines, "tsv": _read_tsv, "csv": _read_csv, "json_lines": _read_json_lines}
+            columns = read[file.format](text, file, name)
     count = len(next(iter(columns.values()), ()))
     return _table([f"{name}:{number}" for number in range(1, count + 1)], columns)
+
+
+@contextmanager
+def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a raw file: of the file itself (unpacked if it is a .bz2), or of a member of its archive.
+
+    A member is read by its exact name and never written to disk. Raises `Problem` for a damaged archive, a
+    missing member, and a member so much larger than the archive that it must be a bomb.
+    """
+    try:
+        with ExitStack() as stack:
+            if file.inside and path.name == Path(file.inside).name:
+                stream = stack.enter_context(_member(stack, path, name))
+            elif path.suffix == ".bz2":
+                stream = stack.enter_context(bz2.open(path))
+            else:
+                stream = stack.enter_context(path.open("rb"))
+            yield stream
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+        raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
+
+
+def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
+    if zipfile.is_zipfile(path):
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        names = archive.namelist()
+        size = archive.getinfo(name).file_size if name in names else 0
+        opened = archive.open
+    else:
+        archive = stack.enter_context(tarfile.open(path))
+        names = archive.getnames()
+        size = archive.getmember(name).size if name in names else 0
+        opened = archive.extractfile
+    stream = opened(name) if name in names else None
+    if stream is None:
+        raise Problem(
+            f"is not in {path.name}, which holds {examples(names, len(names))}.",
+            where=[name],
+            todo="Get it again.",
+        )
+    if size > MOST_UNPACKED * path.stat().st_size:
+        raise Problem(f"would unpack to {size:,} bytes.", where=[name], todo="The archive is a bomb.")
+    return stream
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:
@@ -137,12 +194,13 @@ def _read_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
 
 
 def _read_tsv(text: str, file: RawFile, name: str) -> dict[str, list]:
-    return _cells(file, name, (line.split("\t") for line in lines(text, LINE_ENDS[file.line_end])))
+    return _cells(file, name, (line.split(file.separator) for line in lines(text, LINE_ENDS[file.line_end])))
 
 
 def _read_csv(text: str, file: RawFile, name: str) -> dict[str, list]:
     csv.field_size_limit(sys.maxsize)  # the default refuses fields over 128 KiB
-    return _cells(file, name, csv.reader(io.StringIO(text, newline="\n"), strict=True))
+    records = csv.reader(io.StringIO(text, newline="\n"), delimiter=file.separator, strict=file.quoting == "strict")
+    return _cells(file, name, records)
 
 
 def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, list]:
@@ -170,11 +228,7 @@ def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, 
             where=[name, f"record {examples(wrong)}"],
             todo="The file is cut or altered, or has another layout than corpus.yaml declares.",
         )
-    return (
-        dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
-        if rows
-        else {c: [] for c in columns}
-    )
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) if rows else {c: [] for c in columns}
 
 
 def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
@@ -188,13 +242,34 @@ def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
             ) from None
         if not isinstance(record, dict):
             raise Problem("a JSON object is expected.", where=[name, f"record {number:,}"])
-        if number == 1:
-            columns = {key: [] for key in record}
-        if record.keys() != columns.keys():
-            odd = sorted(record.keys() ^ columns.keys())
-            raise Problem(f"other keys than record 1: {', '.join(odd)}.", where=[name, f"record {number:,}"])
-        for key, value in record.items():
-            columns[key].append(value)
+        columns = columns or {key: [] for key in file.columns or record}
+        missing = [key for key in columns if key not in record]
+        if missing:
+            raise Problem(f"no key {', '.join(missing)}.", where=[name, f"record {number:,}"])
+        for key, values in columns.items():
+            values.append(record[key])
+    return columns or {key: [] for key in file.columns or ()}
+
+
+def _read_json_object(stream: BinaryIO, file: RawFile, name: str, tables: Mapping[str, pd.DataFrame]):
+    """The records of one large JSON object, streamed: only the keys that `keys_from` mentions are kept."""
+    import ijson
+
+    wanted = None
+    if file.keys_from:
+        cells = [tables[key.rsplit("/", 1)[0]][key.rsplit("/", 1)[1]] for key in file.keys_from]
+        wanted = {key for column in cells for cell in column for key in cell.split()}
+    columns: dict[str, list] = {"key": [], **{column: [] for column in file.columns}}
+    try:
+        for key, record in ijson.kvitems(stream, "", use_float=True):
+            if wanted is None or key in wanted:
+                columns["key"].append(key)
+                for column in file.columns:
+                    columns[column].append(record[column])
+    except (ijson.JSONError, KeyError, TypeError) as error:
+        place = f"after record {len(columns['key']):,}"
+        what = f"no key {error}" if isinstance(error, KeyError) else f"not a JSON object of objects: {error}"
+        raise Problem(f"{what}.", where=[name, place], todo="The file is cut or altered.") from None
     return columns
 
 

@@ -269,9 +269,7 @@ def _reuse(job: Job, previous: dict, out: Path, staging: Path) -> None:
         shutil.copyfile(out / name, staging / name)
     ledger = pq.read_table(out / LEDGER, filters=pc.field("corpus") == job.corpus.name)
     write_parquet(ledger, _part(staging, job.corpus.name, "ledger.parquet"))
-    facts = {
-        key: value for key, value in previous["corpora"][job.corpus.name].items() if key != "fingerprint"
-    }
+    facts = {key: value for key, value in previous["corpora"][job.corpus.name].items() if key != "fingerprint"}
     _part(staging, job.corpus.name, "json").write_text(json.dumps(facts), encoding="utf-8")
     _write_keys(job, staging)
 
@@ -288,9 +286,7 @@ def _write_keys(job: Job, staging: Path) -> None:
     from builders.pipeline.package import write_parquet
 
     keyed = keyed_items(job.corpus, job.tasks, staging)
-    write_parquet(
-        pa.Table.from_pandas(keyed, preserve_index=False), _part(staging, job.corpus.name, "keys.parquet")
-    )
+    write_parquet(pa.Table.from_pandas(keyed, preserve_index=False), _part(staging, job.corpus.name, "keys.parquet"))
 
 
 def _build(job: Job, staging: Path) -> dict[str, float]:
@@ -298,7 +294,7 @@ def _build(job: Job, staging: Path) -> dict[str, float]:
     from builders.pipeline.corpus import build_corpus
 
     built = build_corpus(job.corpus, job.located.files, job.tasks, staging)
-    facts = {"raw": job.located.raw} | built.facts
+    facts = {"raw": job.located.raw, "missing": job.located.partial} | built.facts
     _part(staging, job.corpus.name, "json").write_text(json.dumps(facts), encoding="utf-8")
     _write_keys(job, staging)
     return built.seconds
@@ -429,9 +425,7 @@ def _only_writer(out: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        raise Problem(
-            "another build is writing this folder.", where=[str(out)], todo="Wait for it."
-        ) from None
+        raise Problem("another build is writing this folder.", where=[str(out)], todo="Wait for it.") from None
     try:
         yield
     finally:

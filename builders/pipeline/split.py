@@ -5,6 +5,7 @@ are ranked by a keyed hash of a stable id and dealt within their stratum, so a c
 keeps its splits but for the items at the borders.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -13,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from builders.pipeline.keys import ranks
+
+_WORD = re.compile(r"[^\W_]+")
 
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
@@ -43,15 +46,15 @@ class Split(NamedTuple):
 
     split: np.ndarray
     """Per unit 0 (train), 1 (validation) or 2 (test)."""
-    near_duplicate_of: np.ndarray
-    """Per unit the position of the near-duplicate in another split for which it has to leave train, or -1."""
+    leaves: np.ndarray
+    """Per unit the reason for which it has to leave train, or None."""
+    because_of: np.ndarray
+    """Per unit that leaves the position of the held-out unit for which it does, or -1 where there is no one."""
     facts: dict[str, int]
     """Numbers for the lock, see `FACTS`."""
 
 
-def split_units(
-    ids: pd.Series, strata: pd.DataFrame, declared: Sequence[list] | None, loose: pd.Series
-) -> Split:
+def split_units(ids: pd.Series, strata: pd.DataFrame, declared: Sequence[list] | None, loose: pd.Series) -> Split:
     """Deal the units of a corpus to the splits.
 
     ids: one id per unit, in source order. strata: one column per task with the label as an integer, -1 where
@@ -60,7 +63,8 @@ def split_units(
     """
     loose_codes = pd.factorize(loose)[0]
     if not len(ids):
-        return Split(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), dict.fromkeys(FACTS, 0))
+        none = np.zeros(0, dtype=np.int64)
+        return Split(none, none.astype(object), none, dict.fromkeys(FACTS, 0))
     own = _components(len(ids), declared)
     linked = _linked(own, loose_codes)
     size = np.bincount(linked, minlength=len(ids))
@@ -73,7 +77,41 @@ def split_units(
     counts = np.bincount(groups)
     linked_away = len(np.unique(own)) - len(np.unique(linked))
     facts = (len(counts), counts.max(), linked_away, heap.sum())
-    return Split(split, near, dict(zip(FACTS, map(int, facts), strict=True)))
+    leaves = np.where(near >= 0, "near_duplicate", None)
+    return Split(split, leaves, near, dict(zip(FACTS, map(int, facts), strict=True)))
+
+
+def with_parts(split: Split, whole: np.ndarray, keys: pd.Series) -> Split:
+    """The split of all units of a corpus with parts, given the `split` of its whole texts.
+
+    `whole` says of every unit whether it is one, `keys` are the canonical keys. Parts go to train; one whose
+    words stand in one piece in a whole text of validation or test leaves it (`held_out_part`).
+    """
+    everywhere = np.flatnonzero(whole)
+    dealt = np.full(len(whole), TRAIN)
+    leaves = np.full(len(whole), None, dtype=object)
+    because_of = np.full(len(whole), -1)
+    dealt[everywhere] = split.split
+    leaves[everywhere] = split.leaves
+    because_of[everywhere] = np.where(split.because_of >= 0, everywhere[split.because_of], -1)
+    part = np.flatnonzero(~whole)
+    words = [_words(key) for key in keys.iloc[part]]
+    lengths = {len(piece) for piece in words}
+    held_out: dict[tuple[str, ...], int] = {}
+    for unit in np.flatnonzero(dealt != TRAIN):
+        text = _words(keys.iloc[unit])
+        for length in lengths:
+            for start in range(len(text) - length + 1):
+                held_out.setdefault(text[start : start + length], unit)
+    for unit, piece in zip(part, words, strict=True):
+        if piece in held_out:
+            leaves[unit], because_of[unit] = "held_out_part", held_out[piece]
+    return Split(dealt, leaves, because_of, split.facts)
+
+
+def _words(key: str) -> tuple[str, ...]:
+    """The words of a text as its parts are looked for in it; its signs if it has no word."""
+    return tuple(_WORD.findall(key.casefold())) or tuple(key.replace(" ", ""))
 
 
 def _components(n: int, declared: Sequence[list] | None) -> np.ndarray:

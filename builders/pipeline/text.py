@@ -78,9 +78,7 @@ def _byte_order_mark(text: str) -> Iterator[Edit]:
 
 def _replace(pattern: str, new: str) -> Step:
     compiled = re.compile(pattern)
-    return lambda text: [
-        Edit(*match.span(), new) for match in compiled.finditer(text) if match.group() != new
-    ]
+    return lambda text: [Edit(*match.span(), new) for match in compiled.finditer(text) if match.group() != new]
 
 
 def _strip(text: str) -> Iterator[Edit]:

@@ -16,9 +16,7 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
     `headline` is the original with its white space normalised, the same for every edit of it. Raises
     `Problem` for a record whose original does not hold exactly one tag.
     """
-    rows = pd.concat(
-        [raw["task-1/train.csv"], raw["task-1/dev.csv"], raw["task-1/test.csv"]], ignore_index=True
-    )
+    rows = pd.concat([raw["task-1/train.csv"], raw["task-1/dev.csv"], raw["task-1/test.csv"]], ignore_index=True)
     wrong = rows["source_row"][rows["original"].str.count(TAG) != 1]
     if len(wrong):
         raise Problem(

@@ -31,9 +31,7 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
             *_found(labels, outside.fillna(False), "the span is empty or reaches beyond its article."),
         ]
     )
-    pairs = pd.Series(
-        list(zip(numbers["start"].tolist(), numbers["end"].tolist(), strict=True)), dtype="object"
-    )
+    pairs = pd.Series(list(zip(numbers["start"].tolist(), numbers["end"].tolist(), strict=True)), dtype="object")
     spans = pairs.groupby(labels["article"]).agg(list).to_dict()
     return articles.assign(propaganda=[spans.get(article, []) for article in ids])
 
