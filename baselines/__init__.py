@@ -1,0 +1,1 @@
+"""Models and scores for the tasks of a release."""

@@ -9,7 +9,8 @@ import typer
 from builders.problems import Problem, WrongUsage
 
 app = typer.Typer(
-    help="Build the SocKET data package from raw corpora.\n\nNAME is a corpus (hahackathon) or a task (hahackathon#is_humor).",
+    help="Build the SocKET data package from raw corpora.\n\n"
+    "NAME is a corpus (hahackathon) or a task (hahackathon#is_humor).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

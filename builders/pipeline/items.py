@@ -73,7 +73,8 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
             "detail": detail[dropped],
         }
     )
-    assert len(items) + len(ledger) == len(rows) and items["id"].is_unique
+    assert len(items) + len(ledger) == len(rows)
+    assert items["id"].is_unique
     return TaskItems(items, ledger)
 
 

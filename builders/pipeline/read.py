@@ -142,7 +142,7 @@ def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
         size = archive.getinfo(name).file_size if name in names else 0
         opened = archive.open
     else:
-        archive = stack.enter_context(tarfile.open(path))
+        archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115 - the stack closes it
         names = archive.getnames()
         size = archive.getmember(name).size if name in names else 0
         opened = archive.extractfile

@@ -198,7 +198,7 @@ def _deal(ids: pd.Series, strata: pd.DataFrame, groups: np.ndarray) -> np.ndarra
     line = np.empty(n_groups)
     line[order] = (position - before[stratum[order]]) / total[stratum[order]]
 
-    train, validation, test = (count / max(len(ids), 1) for count in sizes(len(ids)))
+    _, validation, test = (count / max(len(ids), 1) for count in sizes(len(ids)))
     dealt = np.select([line < test, line < test + validation], [TEST, VALIDATION], TRAIN)
     _even_out(dealt, line, rank, groups, strata, (test, test + validation))
     return dealt[groups]
