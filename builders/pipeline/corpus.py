@@ -111,6 +111,7 @@ def _with_keys(corpus: Corpus, rows: pd.DataFrame, found: dict[str, pd.Series]) 
         rows["key"] = keys[0] + UNIT_SEPARATOR + keys[1]
         rows["blank"] = (keys[0] == "") | (keys[1] == "")
         rows["identical"] = keys[0] == keys[1]
+        rows["text"] = rows["text_a"] + PAIR_JOINT + rows["text_b"]
     else:
         rows["key"] = keys[0]
         rows["blank"] = keys[0] == ""
@@ -243,12 +244,9 @@ def _package(
 
 
 def _table(task: Task, rows: pd.DataFrame, items: pd.DataFrame) -> pa.Table:
-    columns = {"id": items["id"], "label": items["label"]}
+    columns = {"id": items["id"], "label": items["label"], "text": rows["text"]}
     if task.format == "pair":
         columns |= {"text_a": rows["text_a"], "text_b": rows["text_b"]}
-        columns["text"] = rows["text_a"] + PAIR_JOINT + rows["text_b"]
-    else:
-        columns["text"] = rows["text"]
     if task.format == "span":
         found: list[SpanLabel] = list(items["label"])
         columns["label"] = [{task.labels[0].name: list(label.surfaces)} for label in found]

@@ -29,8 +29,8 @@ class TaskItems(NamedTuple):
 def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
     """Split the raw rows of a task into items and ledger.
 
-    `rows` has the columns `id`, `blank` (no visible text), `identical` (pair of two equal texts) and the raw
-    columns the task's rules read; `labels` is null where a row is unlabeled. The first reason that applies
+    `rows` has the columns `text` (published; a pair joined), `id`, `blank` (no visible text), `identical` (pair of
+    two equal texts) and the raw columns the task's rules read; `labels` is null where a row is unlabeled. The first reason that applies
     counts: unlabeled, empty_text, identical_pair, the corpus's own rules, duplicate or contradiction.
     """
     reason = np.full(len(rows), None, dtype=object)
@@ -52,12 +52,24 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
 
     left = np.flatnonzero(reason == None)  # noqa: E711
     kept_id = np.full(len(rows), None, dtype=object)
-    ids, values = rows["id"].to_numpy(dtype=object), labels.to_numpy(dtype=object, na_value=None)
-    values = values.copy()
+    ids, values = rows["id"].to_numpy(dtype=object), labels.to_numpy(dtype=object, na_value=None).copy()
     codes, _ = pd.factorize(ids[left])
     shared = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
-    for members in pd.Series(left[shared]).groupby(codes[shared], sort=False):
-        _settle(task.policy, members[1].to_numpy(), values, reason, detail, kept_id, ids)
+    texts = rows["text"].to_numpy(dtype=object)
+    for _, members in pd.Series(left[shared]).groupby(codes[shared], sort=False):
+        keep, verdict, told = _settle(task.policy, [values[row] for row in members])
+        seen, stays = set(), None
+        if keep:
+            kept = members.iloc[keep[0]]
+            values[kept], stays, seen = keep[1], ids[kept], {texts[kept]}
+        for row, why in zip(members, verdict, strict=True):
+            if why:
+                # Whether the very text repeats one that stays or came before: what a release that compares
+                # texts, not keys, would have removed as well.
+                again = "verbatim" if texts[row] in seen else ""
+                reason[row], kept_id[row] = why, stays
+                detail[row] = ", ".join(filter(None, [told, again]))
+                seen.add(texts[row])
 
     is_item = reason == None  # noqa: E711
     items = pd.DataFrame({"row": np.flatnonzero(is_item), "id": ids[is_item]})
@@ -82,27 +94,28 @@ def _dtype(task: Task) -> str:
     return {"regression": "float64", "span": "object"}.get(task.format, "int64")
 
 
-def _settle(policy, members, values, reason, detail, kept_id, ids) -> None:
-    """Decide between the rows `members` (in source order) that share one key; at most one of them stays."""
-    votes = Counter(_comparable(values[member]) for member in members)
+def _settle(policy: str, labels: list) -> tuple[tuple[int, object] | None, list[str | None], str]:
+    """Decide between rows that share one key, given their labels in source order.
+
+    Returns the position of the row that stays and its label (None if no row stays), the reason for which each
+    row goes (None for the one that stays), and the votes in words where they differ.
+    """
+    votes = Counter(map(_comparable, labels))
     if len(votes) == 1:
-        keep, others = members[0], {"duplicate": members[1:]}
-        told = ""
-    else:
-        told = ", ".join(f"{_shown(value)} x {count}" for value, count in votes.items())
-        winner, count = votes.most_common(1)[0]
-        if policy == "majority" and 2 * count > len(members):
-            agree = np.array([_comparable(values[member]) == winner for member in members])
-            keep = members[agree][0]
-            others = {"duplicate": members[agree][1:], "contradiction": members[~agree]}
-        elif policy == "mean":
-            keep, others = members[0], {"contradiction": members[1:]}
-            values[keep] = math.fsum(values[member] for member in members) / len(members)
-        else:
-            keep, others = None, {"contradiction": members}
-    for why, rows in others.items():
-        reason[rows], detail[rows] = why, told
-        kept_id[rows] = None if keep is None else ids[keep]
+        return (0, labels[0]), [None] + ["duplicate"] * (len(labels) - 1), ""
+    told = ", ".join(f"{_shown(label)} x {count}" for label, count in votes.items())
+    verdict: list[str | None] = ["contradiction"] * len(labels)
+    winner, count = votes.most_common(1)[0]
+    if policy == "majority" and 2 * count > len(labels):
+        agree = [place for place, label in enumerate(labels) if _comparable(label) == winner]
+        for place in agree:
+            verdict[place] = "duplicate"
+        verdict[agree[0]] = None
+        return (agree[0], labels[agree[0]]), verdict, told
+    if policy == "mean":
+        verdict[0] = None
+        return (0, math.fsum(labels) / len(labels)), verdict, told
+    return None, verdict, told
 
 
 def _comparable(value: object) -> object:
