@@ -104,6 +104,32 @@ def show(
     raise typer.Exit(run(task, release))
 
 
+@app.command(
+    epilog=_examples(
+        "socket-data fidelity release",
+        "socket-data fidelity release --published SOCKET_1.1.0 --json fidelity.json",
+    )
+)
+def fidelity(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)],
+    published: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR_OR_REPO",
+            help="The published release: a folder in its layout, or a Hub repository.",
+            show_default=False,
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the comparison there too.", show_default=False)
+    ] = None,
+) -> None:
+    """Compare a release with the published one (1.1.0): sizes, labels, text, and the reason for each difference."""
+    from builders.commands.fidelity import run
+
+    raise typer.Exit(run(release, published, json_file))
+
+
 def main() -> None:
     """Run the command line; the exit status is 0 (all well), 1 (something failed) or 2 (wrong usage)."""
     try:
