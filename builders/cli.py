@@ -130,6 +130,25 @@ def fidelity(
     raise typer.Exit(run(release, published, json_file))
 
 
+CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="The corpus (its folder's name).", show_default=False)]
+
+
+@app.command("new-corpus", epilog=_examples("socket-data new-corpus my-corpus"))
+def new_corpus(name: CorpusName) -> None:
+    """Make the folder of a new corpus: a commented corpus.yaml, a build.py, a sample and an expected.yaml."""
+    from builders.commands.new_corpus import run
+
+    raise typer.Exit(run(name))
+
+
+@app.command(epilog=_examples("socket-data check my-corpus", "socket-data check my-corpus --raw mirror"))
+def check(name: CorpusName, raw: Raw = None) -> None:
+    """Say what is still missing or wrong in a corpus folder, until nothing is."""
+    from builders.commands.check import run
+
+    raise typer.Exit(run(name, raw))
+
+
 def main() -> None:
     """Run the command line; the exit status is 0 (all well), 1 (something failed) or 2 (wrong usage)."""
     try:

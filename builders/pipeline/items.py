@@ -31,7 +31,7 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
 
     `rows` has the columns `text` (published; a pair joined), `id`, `blank` (no visible text), `identical` (pair of
     two equal texts) and the raw columns the task's rules read; `labels` is null where a row is unlabeled. The first
-    reason that applies counts: unlabeled, empty_text, identical_pair, the corpus's own rules, duplicate or contradiction.
+    reason that applies counts: unlabeled, empty_text, identical_pair, the corpus's own, duplicate or contradiction.
     """
     reason = np.full(len(rows), None, dtype=object)
     detail = np.full(len(rows), "", dtype=object)
