@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from builders.declaration import Task
-from builders.pipeline.keys import canonical_key
 from builders.pipeline.labels import SpanLabel, token
 
 LEDGER = ("corpus", "task", "source_row", "id", "reason", "kept_id", "detail")
@@ -100,14 +99,15 @@ def _settle(policy: str, labels: list) -> tuple[tuple[int, object] | None, list[
     Returns the position of the row that stays and its label (None if no row stays), the reason for which each
     row goes (None for the one that stays), and the votes in words where they differ.
     """
-    votes = Counter(map(_comparable, labels))
+    compared = list(map(_comparable, labels))
+    votes = Counter(compared)
     if len(votes) == 1:
         return (0, labels[0]), [None] + ["duplicate"] * (len(labels) - 1), ""
-    told = ", ".join(f"{_shown(label)} x {count}" for label, count in votes.items())
+    told = ", ".join(f"{_shown(labels[compared.index(vote)])} x {count}" for vote, count in votes.items())
     verdict: list[str | None] = ["contradiction"] * len(labels)
     winner, count = votes.most_common(1)[0]
     if policy == "majority" and 2 * count > len(labels):
-        agree = [place for place, label in enumerate(labels) if _comparable(label) == winner]
+        agree = [place for place, label in enumerate(compared) if label == winner]
         for place in agree:
             verdict[place] = "duplicate"
         verdict[agree[0]] = None
@@ -119,11 +119,11 @@ def _settle(policy: str, labels: list) -> tuple[tuple[int, object] | None, list[
 
 
 def _comparable(value: object) -> object:
-    """What makes two labels of one text equal: the class id, the number, or what the spans cover."""
-    return tuple(map(canonical_key, value.surfaces)) if isinstance(value, SpanLabel) else value
+    """What makes two labels of one text equal: the class id, the number, or where the spans are."""
+    return value.places if isinstance(value, SpanLabel) else value
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return " | ".join(value)
+    if isinstance(value, SpanLabel):
+        return " | ".join(value.surfaces) or "no span"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -33,7 +33,10 @@ def invisible() -> re.Pattern:
     """Format characters (Unicode category Cf) and variation selectors."""
     codes = {code for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"}
     codes |= {code for first, last in VARIATION_SELECTORS for code in range(first, last + 1)}
-    return re.compile(f"[{re.escape(''.join(map(chr, sorted(codes))))}]+")
+    firsts = sorted(code for code in codes if code - 1 not in codes)
+    lasts = sorted(code for code in codes if code + 1 not in codes)
+    # As ranges: character by character the pattern would be slow.
+    return re.compile("[" + "".join(f"\\U{a:08x}-\\U{b:08x}" for a, b in zip(firsts, lasts, strict=True)) + "]+")
 
 
 def canonical_key(text: str) -> str:

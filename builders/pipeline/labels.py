@@ -5,12 +5,14 @@ An unlabeled row is marked here and dropped later; a token that nobody declared 
 
 import math
 from collections import Counter
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from builders.declaration import Label, Task
+from builders.pipeline.keys import canonical_key
 from builders.pipeline.text import Span, Step, code_points, cuts_a_word, normalise, trimmed
 from builders.problems import Problem, examples
 
@@ -64,9 +66,9 @@ def _label(task: Task, raw: str) -> int | float:
         if not low <= value <= high:
             raise ValueError(f"is outside the scale from {low:g} to {high:g}")
         return value
-    for index, label in enumerate(task.labels):
+    for class_id, label in enumerate(task.labels):
         if raw in label.raw or (label.is_range and _within(_number(raw), label)):
-            return index
+            return class_id
     known = ", ".join(repr(raw) for label in task.labels for raw in label.raw)
     raise ValueError(f"is not a declared label ({known})")
 
@@ -93,6 +95,16 @@ class SpanLabel(NamedTuple):
     """Code points of the published text, end exclusive, sorted, each once."""
     surfaces: tuple[str, ...]
     """What they cover, in the same order."""
+    text: str
+    """The published text they lie in."""
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """What makes two span labels of one text equal, however it is spelled: for every span the canonical key of
+        what comes before it and of what it covers."""
+        return tuple(
+            (canonical_key(self.text[:start]), canonical_key(self.text[start:end])) for start, end in self.spans
+        )
 
 
 def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.Series, pd.Series, dict[str, int]]:
@@ -107,12 +119,14 @@ def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.S
     texts, found = [], []
     for source_row, raw, declared in zip(rows["source_row"], rows["text"], rows[task.column], strict=True):
         try:
-            given = code_points(raw, declared, task.offsets)
+            given = code_points(raw, _pairs(declared), task.offsets)
         except Problem as problem:
+            problem.todo = "The raw file is altered, or corpus.yaml declares the wrong unit (`offsets`)."
             raise problem.within(task.name, source_row) from None
         inside = [trimmed(raw, span) for span in given]
-        text, kept = normalise(raw, steps, [span for span in inside if span[0] < span[1]])
-        once = sorted({span for span in kept if span[0] < span[1]})
+        text, moved = normalise(raw, steps, [span for span in inside if span[0] < span[1]])
+        kept = [new for new in (trimmed(text, span) for span in moved) if new[0] < new[1]]
+        once = sorted(set(kept))
         counts["spans"] += len(once)
         counts["blank"] += len(given) - len(kept)
         counts["trimmed"] += sum(new[0] < new[1] and new != old for old, new in zip(given, inside, strict=True))
@@ -120,7 +134,7 @@ def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.S
         counts["mid_word"] += sum(cuts_a_word(text, span) for span in once)
         texts.append(text)
         found.append(
-            SpanLabel(tuple(once), tuple(text[start:end] for start, end in once))
+            SpanLabel(tuple(once), tuple(text[start:end] for start, end in once), text)
             if once or task.without_spans == "keep"
             else None
         )
@@ -129,3 +143,10 @@ def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.S
         pd.Series(found, index=rows.index, dtype="object"),
         dict(counts),
     )
+
+
+def _pairs(declared: object) -> list[Span]:
+    try:
+        return [(index(start), index(end)) for start, end in declared]
+    except (TypeError, ValueError):
+        raise Problem(f"{str(declared)[:60]!r} is no list of (start, end) offsets.") from None

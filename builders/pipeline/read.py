@@ -9,6 +9,7 @@ import csv
 import importlib.util
 import io
 import json
+import re
 import sys
 import tarfile
 import zipfile
@@ -28,6 +29,8 @@ BYTE_ORDER_MARK = "\ufeff"
 
 # Texts compress by a factor of ten or so; a member so many times larger than its archive is no text.
 MOST_UNPACKED = 200
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> pd.DataFrame:
@@ -173,11 +176,22 @@ def decode(content: bytes, encoding: str, name: str) -> str:
 
 def _table(source_rows: list[str], columns: dict[str, list]) -> pd.DataFrame:
     frame = {"source_row": source_rows, **columns}
-    return pd.DataFrame({name: pd.Series(values, dtype=_dtype(values)) for name, values in frame.items()})
+    return pd.DataFrame({name: _column(values, source_rows) for name, values in frame.items()})
 
 
-def _dtype(values: list) -> str:
-    return "str" if all(isinstance(value, str) for value in values) else "object"
+def _column(values: Sequence, source_rows: Sequence[str]) -> pd.Series:
+    """A column of text if every value is text, else of whatever there is.
+
+    Raises `Problem` naming the record for text that is no Unicode (JSON can spell half a character)."""
+    if not all(isinstance(value, str) for value in values):
+        return pd.Series(values, dtype="object")
+    try:
+        return pd.Series(values, dtype="str")
+    except UnicodeEncodeError:
+        odd = next(row for row, value in zip(source_rows, values, strict=True) if _SURROGATE.search(value))
+        raise Problem(
+            "the text holds half a character (a lone surrogate).", where=[odd], todo="The file is altered."
+        ) from None
 
 
 def lines(text: str, line_end: str = "\n") -> list[str]:
@@ -297,6 +311,7 @@ def checked(corpus: Corpus, rows: object) -> pd.DataFrame:
                 f"column {column} holds {type(rows[column][odd[0]]).__name__}, not text.",
                 where=["build.py", f"row {examples([index + 1 for index in odd])}"],
             )
+        rows[column] = _column(rows[column].tolist(), rows["source_row"])
     repeated = rows["source_row"][rows["source_row"].duplicated()]
     if len(repeated):
         raise Problem(

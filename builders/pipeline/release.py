@@ -308,8 +308,8 @@ def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[s
             future: Future = Future()
             try:
                 future.set_result(_build(job, staging))
-            except Problem as problem:
-                future.set_exception(problem)
+            except Exception as error:  # told by _outcome, as from a worker
+                future.set_exception(error)
             yield job.corpus.name, _outcome(job, future, staging)
         return
     pool: Executor
@@ -331,6 +331,14 @@ def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
         )
     except Problem as found:
         problem = found
+    except OSError:
+        raise  # the disk, not the corpus
+    except Exception as error:  # one corpus must not stop the others, whatever it is
+        problem = Problem(
+            f"the pipeline stopped with {type(error).__name__}: {error}.",
+            where=[job.corpus.name],
+            todo="That is a fault of this program; please report it.",
+        )
     for name in _files_of(job):
         (staging / name).unlink(missing_ok=True)
     return Outcome("failed", problem)

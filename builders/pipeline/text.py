@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from os.path import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -96,9 +97,11 @@ _ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)
 
 def _entities(text: str) -> Iterator[Edit]:
     for match in _ENTITY.finditer(text):
-        new = html.unescape(match.group())
-        if new != match.group():
-            yield Edit(*match.span(), new)
+        old, new = match.group(), html.unescape(match.group())
+        if new != old:
+            # `&notfool` is `¬fool`: only the entity itself is replaced.
+            same = len(commonprefix((old[::-1], new[::-1])))  # noqa: RUF071 - characters are meant
+            yield Edit(match.start(), match.end() - same, new[: len(new) - same])
 
 
 @cache
@@ -108,7 +111,7 @@ def _composing() -> re.Pattern:
     joins = {chr(code) for code in range(0x1160, 0x1200)}
     for code in range(0x110000):
         char = chr(code)
-        if unicodedata.combining(char):
+        if unicodedata.combining(unicodedata.normalize("NFD", char)[0]):
             joins.add(char)
         parts = unicodedata.decomposition(char).split()
         if len(parts) == 2 and not parts[0].startswith("<"):
@@ -196,5 +199,18 @@ def trimmed(text: str, span: Span) -> Span:
 
 
 def cuts_a_word(text: str, span: Span) -> bool:
-    """Whether an edge of `span` lies between two letters or digits."""
-    return any(0 < edge < len(text) and text[edge - 1].isalnum() and text[edge].isalnum() for edge in span)
+    """Whether an edge of `span` lies between two letters or digits, or between one and its mark."""
+    return any(_in_word(text, edge) for edge in span)
+
+
+def _in_word(text: str, edge: int) -> bool:
+    if not 0 < edge < len(text):
+        return False
+    base = edge - 1
+    while base and _is_mark(text[base]):
+        base -= 1
+    return text[base].isalnum() and (text[edge].isalnum() or _is_mark(text[edge]))
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"
