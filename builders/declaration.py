@@ -5,8 +5,9 @@ reference for whoever writes a `corpus.yaml`. Loading reports all problems of al
 naming the file and the key.
 """
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,6 +21,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -63,18 +65,18 @@ def _as_tuple(value):
 
 
 def _https(url: str) -> str:
-    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
-        raise PydanticCustomError("https", "{url} is not an https address", {"url": url})
+    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname or re.search(r"[\s\x00-\x1f]", url):
+        raise PydanticCustomError("https", "{url} is not an https address", {"url": repr(url)})
     return url
 
 
 def _inside(name: str) -> str:
-    if name.startswith("/") or ".." in name.split("/") or "\\" in name:
-        raise PydanticCustomError("inside", "{name} leads out of the corpus folder", {"name": name})
+    if name.startswith("/") or ".." in name.split("/") or "\\" in name or "\0" in name:
+        raise PydanticCustomError("inside", "{name} leads out of the corpus folder", {"name": repr(name)})
     return name
 
 
-Text = Annotated[str, StringConstraints(min_length=1)]
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 Tokens = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
 Url = Annotated[str, AfterValidator(_https)]
@@ -84,15 +86,57 @@ Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 TaskName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+(#[A-Za-z0-9_-]+)?$")]
 
 
-def _check(*findings: str | None) -> None:
-    """Raise everything found in one object together; the loader takes the lines apart again."""
-    found = [finding for finding in findings if finding]
-    if found:
-        raise PydanticCustomError("rules", "{found}", {"found": "\n".join(found)})
+Rule = Callable[[], str | None]
 
 
 class _Declared(BaseModel):
+    """Values of the right types, and rules between them; all that is wrong is told at once.
+
+    A rule gives `key: what is wrong`, or None. One that needs a value which is wrong itself is left out.
+    """
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def _rules(self) -> Iterable[Rule]:
+        return ()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _all_at_once(cls, content, handler):
+        try:
+            declared, told = handler(content), []
+        except ValidationError as error:
+            told = [line for fault in error.errors() for line in _lines(fault)]
+            wrong = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
+            declared = cls._of_right_values(content, wrong)
+        for rule in declared._rules() if declared else ():
+            with contextlib.suppress(AttributeError):
+                told += filter(None, [rule()])
+        if told:
+            raise PydanticCustomError("rules", "{told}", {"told": "\n".join(told)})
+        return declared
+
+    @classmethod
+    def _of_right_values(cls, content, wrong: set[str]):
+        """What is left without the keys that are wrong; it has no attribute for those."""
+        if not isinstance(content, dict):
+            return None
+        values = {
+            name: TypeAdapter(field.rebuild_annotation()).validate_python(content[name], strict=True)
+            for name, field in cls.model_fields.items()
+            if name in content and name not in wrong
+        }
+        declared = cls.model_construct(**values)
+        for name in wrong:
+            declared.__dict__.pop(name, None)
+        return declared
+
+
+def _lines(fault: dict) -> list[str]:
+    """`key: what is wrong` for one fault, which for nested declarations holds several."""
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"]).lstrip(".")
+    inner = fault["msg"].split("\n") if fault["type"] == "rules" else [f": {fault['msg']}"]
+    return [key + line if not key or line.startswith(":") else f"{key}.{line}" for line in inner]
 
 
 class RawFile(_Declared):
@@ -138,27 +182,31 @@ class RawFile(_Declared):
     def separator(self) -> str:
         return self.delimiter or {"csv": ",", "tsv": "\t"}[self.format]
 
-    @model_validator(mode="after")
-    def _fits_together(self):
-        pattern = "*" in self.name
-        _check(
-            None if pattern == bool(self.manifest) else
-            "manifest: a name with * needs a manifest, and only such a name",
-            "sha256: a pattern has its sums in the manifest" if pattern and (self.sha256 or self.bytes)
-            else None,
-            "format: a pattern is read as documents, a single file is not"
-            if pattern != (self.format == "documents") else None,
-            "columns: a file of lines needs exactly one column name"
+    @property
+    def is_pattern(self) -> bool:
+        return "*" in self.name
+
+    def _rules(self):
+        return (
+            lambda: None if self.is_pattern == bool(self.manifest)
+            else "manifest: a name with * needs a manifest, and only such a name",
+            lambda: "sha256: a pattern has its sums in the manifest"
+            if self.is_pattern and (self.sha256 or self.bytes) else None,
+            lambda: "format: a pattern is read as documents, a single file is not"
+            if self.is_pattern != (self.format == "documents") else None,
+            lambda: "columns: a file of lines needs exactly one column name"
             if self.format == "lines" and len(self.columns or ()) != 1 else None,
-            "columns: documents and archives have none"
+            lambda: _twice("columns", self.columns or ()),
+            lambda: "columns: documents and archives have none"
             if self.format in ("documents", "archive") and self.columns else None,
-            "delimiter: only for csv and tsv" if self.delimiter and self.format not in ("csv", "tsv") else None,
-            "quoting: only for csv" if self.quoting == "lenient" and self.format != "csv" else None,
-            "keys_from: only for json_object" if self.keys_from and self.format != "json_object" else None,
-            "columns: a json_object needs the keys to take"
+            lambda: "columns: a json_object needs the keys to take"
             if self.format == "json_object" and not self.columns else None,
+            lambda: "delimiter: only for csv and tsv"
+            if self.delimiter and self.format not in ("csv", "tsv") else None,
+            lambda: "quoting: only for csv" if self.quoting == "lenient" and self.format != "csv" else None,
+            lambda: "keys_from: only for json_object" if self.keys_from and self.format != "json_object" else None,
+            lambda: "keys_from: a place is <file>/<column>" if any("/" not in k for k in self.keys_from) else None,
         )  # fmt: skip
-        return self
 
 
 class Label(_Declared):
@@ -194,14 +242,12 @@ class Label(_Declared):
             return self.at_most, True
         return (float("inf") if self.below is None else self.below), False
 
-    @model_validator(mode="after")
-    def _fits_together(self):
-        _check(
-            "raw: either raw tokens or a range, not both" if self.raw and self.is_range else None,
-            "at_least: either at_least or above" if None not in (self.at_least, self.above) else None,
-            "below: either below or at_most" if None not in (self.below, self.at_most) else None,
+    def _rules(self):
+        return (
+            lambda: "raw: either raw tokens or a range, not both" if self.raw and self.is_range else None,
+            lambda: "at_least: either at_least or above" if None not in (self.at_least, self.above) else None,
+            lambda: "below: either below or at_most" if None not in (self.below, self.at_most) else None,
         )
-        return self
 
 
 class Drop(_Declared):
@@ -212,13 +258,11 @@ class Drop(_Declared):
     values: Tokens
     why: Text
 
-    @model_validator(mode="after")
-    def _is_its_own(self):
-        _check(
-            f"reason: {self.reason} is the pipeline's own" if self.reason in PIPELINE_REASONS else None,
-            None if self.values else "values: at least one",
+    def _rules(self):
+        return (
+            lambda: f"reason: {self.reason} is the pipeline's own" if self.reason in PIPELINE_REASONS else None,
+            lambda: None if self.values else "values: at least one",
         )
-        return self
 
 
 class TextStep(_Declared):
@@ -231,18 +275,12 @@ class TextStep(_Declared):
     """Literal text: no group references."""
     why: Text
 
-    @model_validator(mode="after")
-    def _fits_together(self):
-        replaces = self.step == "replace"
-        wanted = None if replaces == (None not in (self.pattern, self.replacement)) else (
-            "step: replace, and only replace, has a pattern and a replacement"
+    def _rules(self):
+        return (
+            lambda: None if (self.step == "replace") == (None not in (self.pattern, self.replacement))
+            else "step: replace, and only replace, has a pattern and a replacement",
+            lambda: _no_pattern(self.pattern or ""),
         )  # fmt: skip
-        try:
-            re.compile(self.pattern or "")
-            _check(wanted)
-        except re.error as error:
-            _check(wanted, f"pattern: not a regular expression: {error}")
-        return self
 
 
 class Redistribution(_Declared):
@@ -291,45 +329,53 @@ class Task(_Declared):
 
     @property
     def unlabeled_tokens(self) -> tuple[str, ...]:
-        return UNLABELED[self.format] if self.unlabeled is None else self.unlabeled
+        if self.unlabeled is not None:
+            return self.unlabeled
+        # -1 may be a score where scores make the classes.
+        ranges = any(label.is_range for label in self.labels)
+        return UNLABELED["regression" if ranges else self.format]
 
     @property
     def policy(self) -> str:
         """What happens to rows of one canonical key that disagree."""
         return self.contradiction or CONTRADICTION[self.format][0]
 
-    @model_validator(mode="after")
-    def _fits_together(self):
-        classes = self.format in ("classification", "pair")
-        names = [label.name for label in self.labels]
-        tokens = [token for label in self.labels for token in label.raw]
-        both = sorted({*tokens} & {*self.unlabeled_tokens})
-        policies = CONTRADICTION[self.format]
-        _check(
-            _twice("labels", names),
-            _twice("labels: raw token", tokens),
-            f"labels: {', '.join(both)} is a raw token and also means unlabeled; set `unlabeled`"
-            if classes and both else None,
-            "labels: at least two classes" if classes and len(names) < 2 else None,
-            "labels: every class needs raw tokens, or every class a range"
-            if classes and not (all(label.raw for label in self.labels)
-                                or all(label.is_range for label in self.labels)) else None,
-            _range_gap(self.labels) if classes and all(label.is_range for label in self.labels) else None,
-            f"labels: a {self.format} task has exactly one" if not classes and len(names) != 1 else None,
-            f"labels: a {self.format} task has no raw tokens or ranges"
-            if not classes and any(label.raw or label.is_range for label in self.labels) else None,
-            f"contradiction: a {self.format} task knows {' and '.join(policies)}"
-            if self.policy not in policies else None,
-            "scale: a regression needs its lowest and highest value"
+    @property
+    def has_classes(self) -> bool:
+        return self.format in ("classification", "pair")
+
+    @property
+    def _tokens(self) -> list[str]:
+        return [token for label in self.labels for token in label.raw]
+
+    def _rules(self):
+        return (
+            lambda: _twice("labels", self.label_names),
+            lambda: _twice("labels: raw token", self._tokens),
+            lambda: _also_unlabeled({*self._tokens} & {*self.unlabeled_tokens}) if self.has_classes else None,
+            lambda: "labels: at least two classes" if self.has_classes and len(self.labels) < 2 else None,
+            lambda: "labels: every class needs raw tokens, or every class a range"
+            if self.has_classes and not (all(label.raw for label in self.labels)
+                                         or all(label.is_range for label in self.labels)) else None,
+            lambda: _range_gap(self.labels)
+            if self.has_classes and all(label.is_range for label in self.labels) else None,
+            lambda: f"labels: a {self.format} task has exactly one"
+            if not self.has_classes and len(self.labels) != 1 else None,
+            lambda: f"labels: a {self.format} task has no raw tokens or ranges"
+            if not self.has_classes and any(label.raw or label.is_range for label in self.labels) else None,
+            lambda: f"contradiction: a {self.format} task knows {' and '.join(CONTRADICTION[self.format])}"
+            if self.policy not in CONTRADICTION[self.format] else None,
+            lambda: "scale: a regression, and only that, has a lowest and a highest value"
             if (self.format == "regression") != bool(self.scale) else None,
-            "offsets: a span task, and only that, says in which unit it counts"
+            lambda: "scale: the lowest value comes first"
+            if self.scale and not self.scale[0] < self.scale[1] else None,
+            lambda: "offsets: a span task, and only that, says in which unit it counts"
             if (self.format == "span") != bool(self.offsets) else None,
-            "without_spans: a span task, and only that, says what a text without spans is"
+            lambda: "without_spans: a span task, and only that, says what a text without spans is"
             if (self.format == "span") != bool(self.without_spans) else None,
-            "preferred_first: only for pairs with two classes"
-            if self.preferred_first and (self.format != "pair" or len(names) != 2) else None,
+            lambda: "preferred_first: only for pairs with two classes"
+            if self.preferred_first and (self.format != "pair" or len(self.labels) != 2) else None,
         )  # fmt: skip
-        return self
 
 
 class Corpus(_Declared):
@@ -387,50 +433,79 @@ class Corpus(_Declared):
         base = file.url or self.base_url
         return base + name if base else None
 
-    @model_validator(mode="after")
-    def _fits_together(self):
-        names = [file.name for file in self.files]
-        before = {file.name: set(names[:place]) for place, file in enumerate(self.files)}
-        missing = [
-            f"files: {file.name} refers to {other}, which is not declared before it"
+    def _rules(self):
+        return (
+            lambda: _twice("files", [file.name for file in self.files]),
+            lambda: _same_path(self.tasks),
+            lambda: _forward_reference(self.files),
+            lambda: _chain(self.files),
+            lambda: "tasks: pairs and single texts cannot share a corpus"
+            if len({task.format == "pair" for task in self.tasks}) > 1 else None,
+            lambda: "by_hand: a gated corpus says what to get, from where, and which file to put where"
+            if self.access != "open" and not self.by_hand else None,
+            lambda: self._unpinned(),
+        )  # fmt: skip
+
+    def _unpinned(self) -> str | None:
+        unpinned = [
+            file.name
             for file in self.files
-            for other in [
-                file.beside,
-                file.inside,
-                *file.instead_of,
-                *(k.rsplit("/", 1)[0] for k in file.keys_from),
-            ]
-            if other and other not in before[file.name]
-        ]
-        pairs = {task.format == "pair" for task in self.tasks}
-        _check(
-            _twice("files", names),
-            _twice("tasks", [task.name for task in self.tasks]),
-            *missing,
-            "tasks: pairs and single texts cannot share a corpus" if len(pairs) > 1 else None,
-            "by_hand: a gated corpus says what to get, from where, and which file to put where"
-            if self.access != "open" and not self.by_hand
-            else None,
-            *(
-                f"files: {file.name} can be downloaded, so it needs sha256 and bytes, or git_blob"
-                for file in self.files
-                if not file.manifest
-                and self.url_of(file, file.name)
-                and not (file.sha256 and file.bytes)
-                and not file.git_blob
-            ),
-        )
-        return self
+            if not file.manifest and self.url_of(file, file.name)
+            and not (file.sha256 and file.bytes) and not file.git_blob
+        ]  # fmt: skip
+        if not unpinned:
+            return None
+        return f"files: {', '.join(unpinned)} can be downloaded, so it needs sha256 and bytes, or git_blob"
 
 
-def _twice(key: str, values: list[str]) -> str | None:
+def _twice(key: str, values: Sequence[str]) -> str | None:
     repeated = sorted({value for value in values if values.count(value) > 1})
     return f"{key}: {', '.join(repeated)} occurs twice" if repeated else None
 
 
+def _also_unlabeled(tokens: set[str]) -> str | None:
+    told = f"labels: {', '.join(sorted(tokens))} is a raw token and also means unlabeled; set `unlabeled`"
+    return told if tokens else None
+
+
+def _same_path(tasks: Sequence[Task]) -> str | None:
+    """Slugs that differ in case only would share a folder on some disks."""
+    slugs = [task.slug.casefold() for task in tasks]
+    clash = [task.name for task in tasks if slugs.count(task.slug.casefold()) > 1]
+    return f"tasks: {', '.join(clash)} would lie in one folder" if clash else None
+
+
+def _forward_reference(files: Sequence[RawFile]) -> str | None:
+    """Files that others refer to come first."""
+    seen: set[str] = set()
+    for file in files:
+        for other in (file.beside, file.inside, *file.instead_of, *(key.rsplit("/", 1)[0] for key in file.keys_from)):
+            if other and other not in seen:
+                return f"files: {file.name} refers to {other}, which is not declared before it"
+        seen.add(file.name)
+    return None
+
+
+def _chain(files: Sequence[RawFile]) -> str | None:
+    beside = {file.name: file.beside for file in files if file.beside}
+    chained = [name for name, other in beside.items() if other in beside and name != other]
+    return f"files: {', '.join(chained)} is beside a file that is beside another itself" if chained else None
+
+
+def _no_pattern(pattern: str) -> str | None:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"pattern: not a regular expression: {error}"
+    return None
+
+
 def _range_gap(labels: Iterable[Label]) -> str | None:
     """Ranges have to cover the line once: each ends where the next begins, on one side only."""
-    ordered = sorted(labels, key=lambda label: label.low)
+    ordered = sorted(labels, key=lambda label: (label.low[0], not label.low[1]))
+    for label in ordered:
+        if label.low[0] > label.high[0] or (label.low[0] == label.high[0] and not (label.low[1] and label.high[1])):
+            return f"labels: the range of {label.name} holds no score"
     edges = [(float("-inf"), True)] + [label.high for label in ordered]
     starts = [label.low for label in ordered] + [(float("inf"), False)]
     for (end, end_in), (start, start_in) in zip(edges, starts, strict=True):
@@ -443,16 +518,35 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Safe YAML in which a key may not occur twice (plain YAML lets the last one win in silence)."""
 
 
+def _scalar(kind: str):
+    """A constructor that tells the line of a value that is not of its type (a 13th month, `!!int x`)."""
+    construct = getattr(yaml.SafeLoader, f"construct_yaml_{kind}")
+
+    def constructor(loader, node):
+        try:
+            return construct(loader, node)
+        except (ValueError, KeyError) as error:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{node.value} is no {kind} ({error})", node.start_mark
+            ) from None
+
+    return constructor
+
+
 def _mapping(loader, node):
     seen = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node)
+        if not isinstance(key, str | int):
+            raise yaml.constructor.ConstructorError(None, None, "a key has to be a word", key_node.start_mark)
         if key in seen:
             raise yaml.constructor.ConstructorError(None, None, f"the key {key} occurs twice", key_node.start_mark)
         seen.add(key)
     return loader.construct_mapping(node, deep=True)
 
 
+for _kind in ("int", "float", "bool", "timestamp"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _scalar(_kind))
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
@@ -483,22 +577,14 @@ def load_corpus(folder: Path) -> Corpus:
     shown = f"{folder.name}/corpus.yaml"
     if not isinstance(content, dict):
         raise Problem("a mapping of keys is expected.", where=[shown])
+    odd = [str(key) for key in content if not isinstance(key, str) or key == "folder"]
     try:
+        if odd:
+            raise Problem("no such key.", where=[shown, ", ".join(odd)])
         return Corpus(**{**content, "folder": folder})
     except ValidationError as error:
-        raise_all(
-            [
-                Problem(line, where=[shown, *_key(fault["loc"])])
-                for fault in error.errors()
-                for line in fault["msg"].split("\n")
-            ]
-        )
-
-
-def _key(location: tuple) -> list[str]:
-    """`('tasks', 0, 'labels')` as a person writes it: `tasks[0].labels`."""
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return [key.lstrip(".")] if key else []
+        told = [line.split(": ", 1) for fault in error.errors() for line in _lines(fault)]
+        raise_all([Problem(what, where=[shown, *filter(None, [key])]) for key, what in told])
 
 
 def load_corpora(folder: Path | None = None) -> dict[str, Corpus]:

@@ -19,7 +19,7 @@ def card(corpora: Sequence[Corpus], lock: dict) -> str:
     front = {
         "pretty_name": "SocKET",
         "language": sorted({corpus.language for corpus, _ in tasks}),
-        "configs": [_config(task) for _, task in tasks],
+        "configs": [_config(task, _facts(lock, corpus, task)) for corpus, task in tasks],
         "dataset_info": [_info(task, _facts(lock, corpus, task)) for corpus, task in tasks],
     }
     metadata = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1_000)
@@ -30,10 +30,15 @@ def _facts(lock: dict, corpus: Corpus, task: Task) -> dict | None:
     return lock["corpora"].get(corpus.name, {}).get("tasks", {}).get(task.name)
 
 
-def _config(task: Task) -> dict:
+def _filled(facts: dict) -> list[str]:
+    """The splits that have items: `datasets` cannot load a split without any."""
+    return [split for split in SPLITS if facts["splits"][split]["items"]]
+
+
+def _config(task: Task, facts: dict) -> dict:
     return {
         "config_name": task.name,
-        "data_files": [{"split": split, "path": f"data/{task.slug}/{split}.parquet"} for split in SPLITS],
+        "data_files": [{"split": split, "path": f"data/{task.slug}/{split}.parquet"} for split in _filled(facts)],
     }
 
 
@@ -47,7 +52,7 @@ def _info(task: Task, facts: dict) -> dict:
                 "num_bytes": facts["splits"][split]["bytes"],
                 "num_examples": facts["splits"][split]["items"],
             }
-            for split in SPLITS
+            for split in _filled(facts)
         ],
     }
 

@@ -61,13 +61,14 @@ def build_corpus(
         with stage("read"):
             rows = raw_rows(corpus, files)
         with stage("normalise"):
-            rows, found, span_counts = _normalise(corpus, rows)
+            texts, found, span_counts = _normalise(corpus, rows)
         with stage("keys"):
-            rows = _with_keys(corpus, rows, found)
+            texts = _with_keys(corpus, texts, found)
         with stage("deduplicate"):
-            results = {task.name: task_items(task, rows, found[task.name]) for task in corpus.tasks}
+            results = {task.name: task_items(task, rows, texts, found[task.name]) for task in corpus.tasks}
+            _refuse_empty_tasks(results)
         with stage("split"):
-            unit_rows, split = _split(corpus, rows, results)
+            unit_rows, split = _split(corpus, rows, texts, results)
             results = _without_leaving(results, unit_rows, split)
         with stage("package"):
             facts = {
@@ -75,7 +76,7 @@ def build_corpus(
                 "units": len(unit_rows),
                 "split": split.facts,
                 "tasks": {
-                    task.name: _package(corpus, task, rows, results[task.name], unit_rows, split, folder)
+                    task.name: _package(corpus, task, rows, texts, results[task.name], unit_rows, split, folder)
                     | ({"spans": span_counts[task.name]} if task.name in span_counts else {})
                     for task in corpus.tasks
                     if task.name in tasks
@@ -88,47 +89,40 @@ def build_corpus(
 
 
 def _normalise(corpus: Corpus, rows: pd.DataFrame):
-    """The rows with published texts, the labels of every task, and the span counts of span tasks."""
-    raw = rows
-    rows = rows.copy(deep=False)
+    """The published texts (a table beside the raw rows), the labels of every task, the span counts of span tasks."""
+    texts = pd.DataFrame({column: normalised(rows[column], corpus.text_steps) for column in corpus.text_columns})
     found, span_counts = {}, {}
-    for column in corpus.text_columns:
-        rows[column] = normalised(raw[column], corpus.text_steps)
     for task in corpus.tasks:
         if task.format == "span":
             steps = steps_of(corpus.text_steps)
-            rows["text"], found[task.name], span_counts[task.name] = span_labels(task, raw, steps)
+            texts["text"], found[task.name], span_counts[task.name] = span_labels(task, rows, steps)
         else:
-            found[task.name] = labels(task, raw)
-    return rows, found, span_counts
+            found[task.name] = labels(task, rows)
+    return texts, found, span_counts
 
 
-def _with_keys(corpus: Corpus, rows: pd.DataFrame, found: dict[str, pd.Series]) -> pd.DataFrame:
-    """The rows with `key`, `id`, `blank` and `identical`; pairs in their final order."""
-    keys = [canonical_keys(rows[column]) for column in corpus.text_columns]
+def _with_keys(corpus: Corpus, texts: pd.DataFrame, found: dict[str, pd.Series]) -> pd.DataFrame:
+    """The texts with `key`, `id`, `blank` and `identical`; pairs in their final order, joined in `text`."""
+    keys = [canonical_keys(texts[column]) for column in corpus.text_columns]
     if corpus.is_pair:
-        keys = _with_swapped_pairs(corpus, rows, keys, found)
-        rows["key"] = keys[0] + UNIT_SEPARATOR + keys[1]
-        rows["blank"] = (keys[0] == "") | (keys[1] == "")
-        rows["identical"] = keys[0] == keys[1]
-        rows["text"] = rows["text_a"] + PAIR_JOINT + rows["text_b"]
-    else:
-        rows["key"] = keys[0]
-        rows["blank"] = keys[0] == ""
-        rows["identical"] = False
-    rows["id"] = pd.Series(item_ids(corpus.name, rows["key"]), index=rows.index, dtype="str")
-    if rows["id"].nunique() != rows["key"].nunique():
+        keys = _with_swapped_pairs(corpus, texts, keys, found)
+        texts["text"] = texts["text_a"] + PAIR_JOINT + texts["text_b"]
+    texts["key"] = keys[0] if len(keys) == 1 else keys[0] + UNIT_SEPARATOR + keys[1]
+    texts["blank"] = np.any([key == "" for key in keys], axis=0)
+    texts["identical"] = keys[0] == keys[1] if corpus.is_pair else False
+    texts["id"] = pd.Series(item_ids(corpus.name, texts["key"]), index=texts.index, dtype="str")
+    if texts["id"].nunique() != texts["key"].nunique():
         raise Problem("two different texts have the same id.", todo="Report it: the id needs more digits.")
-    return rows
+    return texts
 
 
 def _with_swapped_pairs(
-    corpus: Corpus, rows: pd.DataFrame, keys: list[pd.Series], found: dict[str, pd.Series]
+    corpus: Corpus, texts: pd.DataFrame, keys: list[pd.Series], found: dict[str, pd.Series]
 ) -> list[pd.Series]:
     """Give pairs that came with the preferred text first an order that does not give the label away.
 
     Which of two texts is first depends on the two alone: a keyed hash of both keys, in alphabetical order, says
-    whether that order stays. `rows` and the labels in `found` are changed; the keys are returned.
+    whether that order stays. `texts` and the labels in `found` are changed; the keys are returned.
     """
     swapping = [task for task in corpus.tasks if task.preferred_first]
     if not swapping:
@@ -136,21 +130,32 @@ def _with_swapped_pairs(
     a, b = keys
     names = [UNIT_SEPARATOR.join(sorted(pair)) for pair in zip(a, b, strict=True)]
     reverse = (ranks("pair order", names) % 2).astype(bool)
-    stays = pd.Series((a <= b).to_numpy() ^ reverse, index=rows.index)
-    for column, other in (("text_a", rows["text_b"]), ("text_b", rows["text_a"])):
-        rows[column] = rows[column].where(stays, other)
+    stays = pd.Series((a <= b).to_numpy() ^ reverse, index=texts.index)
+    for column, other in (("text_a", texts["text_b"]), ("text_b", texts["text_a"])):
+        texts[column] = texts[column].where(stays, other)
     for task in swapping:
         found[task.name] = found[task.name].where(stays, 1 - found[task.name])
     return [a.where(stays, b), b.where(stays, a)]
 
 
-def _split(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems]) -> tuple[pd.Series, Split]:
+def _refuse_empty_tasks(results: Mapping[str, TaskItems]) -> None:
+    for name, (items, ledger) in results.items():
+        if items.empty:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in ledger["reason"].value_counts().items())
+            raise Problem(
+                f"no raw row became an item ({reasons or 'there is no row'}).",
+                where=[name],
+                todo="Check the raw files, the label column and the rules in corpus.yaml.",
+            )
+
+
+def _split(
+    corpus: Corpus, rows: pd.DataFrame, texts: pd.DataFrame, results: Mapping[str, TaskItems]
+) -> tuple[pd.Series, Split]:
     """The units of the corpus (id to first row, in source order) and their split."""
     kept = pd.concat([result.items["row"] for result in results.values()]).sort_values(kind="stable")
-    kept = pd.DataFrame({"row": kept.to_numpy(), "id": rows["id"].to_numpy()[kept]}).drop_duplicates()
+    kept = pd.DataFrame({"row": kept.to_numpy(), "id": texts["id"].to_numpy()[kept]}).drop_duplicates()
     units = kept.drop_duplicates("id").reset_index(drop=True)
-    if units.empty:
-        raise Problem("no raw row became an item.", todo="Look at the reasons: unlabeled, blank, contradictory.")
     strata = pd.DataFrame(index=units.index)
     for task in corpus.tasks:
         items = results[task.name].items
@@ -162,11 +167,14 @@ def _split(corpus: Corpus, rows: pd.DataFrame, results: Mapping[str, TaskItems])
         )
     declared = None
     if corpus.group:
-        # A text can be an item through one row in one task and through another row in another.
-        codes = pd.factorize(rows[corpus.group])[0]
+        # A text can be an item through one row in one task and through another row in another. An empty cell is
+        # no group.
+        groups = rows[corpus.group].iloc[kept["row"]].to_numpy(dtype=object)
         unit = pd.Index(units["id"]).get_indexer(kept["id"])
-        declared = pd.Series(codes[kept["row"]]).groupby(unit).agg(list)
-    keys = rows["key"].iloc[units["row"]].reset_index(drop=True)
+        codes = pd.Series(pd.factorize(groups)[0])[groups != ""]
+        declared = codes.groupby(unit[groups != ""]).agg(list).reindex(range(len(units)))
+        declared = declared.where(declared.notna(), pd.Series([()] * len(units)))
+    keys = texts["key"].iloc[units["row"]].reset_index(drop=True)
     whole = np.ones(len(units), dtype=bool)
     if corpus.parts:
         whole = (rows[corpus.parts].iloc[units["row"]] != "part").to_numpy()
@@ -196,6 +204,8 @@ def _without_leaving(results: Mapping[str, TaskItems], unit_rows: pd.Series, spl
             kept_id=held_out.where(held_out.isin(items["id"][~leaves]), None),
             detail="of " + held_out.astype(str),
         )
+        # Repeats of what leaves have lost the item that stayed for them.
+        ledger = ledger.assign(kept_id=ledger["kept_id"].where(~ledger["kept_id"].isin(gone["id"]), None))
         ledger = pd.concat([ledger, gone[ledger.columns]]).sort_values("row", kind="stable", ignore_index=True)
         thinned[name] = TaskItems(items[~leaves].reset_index(drop=True), ledger)
     return thinned
@@ -205,6 +215,7 @@ def _package(
     corpus: Corpus,
     task: Task,
     rows: pd.DataFrame,
+    texts: pd.DataFrame,
     result: TaskItems,
     unit_rows: pd.Series,
     split: Split,
@@ -212,7 +223,7 @@ def _package(
 ) -> dict:
     """Write the four files of a task, rows in order of their id, and return the task's facts."""
     items = result.items.sort_values("id", kind="stable", ignore_index=True)
-    table = _table(task, rows.iloc[items["row"]], items)
+    table = _table(task, texts.iloc[items["row"]], items)
     dealt = split.split[unit_rows.index.get_indexer(items["id"])]
     parts = {name: np.flatnonzero(dealt == code) for code, name in enumerate(SPLITS)}
     classes = task.format in ("classification", "pair")
@@ -243,10 +254,10 @@ def _package(
     return facts
 
 
-def _table(task: Task, rows: pd.DataFrame, items: pd.DataFrame) -> pa.Table:
-    columns = {"id": items["id"], "label": items["label"], "text": rows["text"]}
+def _table(task: Task, texts: pd.DataFrame, items: pd.DataFrame) -> pa.Table:
+    columns = {"id": items["id"], "label": items["label"], "text": texts["text"]}
     if task.format == "pair":
-        columns |= {"text_a": rows["text_a"], "text_b": rows["text_b"]}
+        columns |= {"text_a": texts["text_a"], "text_b": texts["text_b"]}
     if task.format == "span":
         found: list[SpanLabel] = list(items["label"])
         columns["label"] = [{task.labels[0].name: list(label.surfaces)} for label in found]

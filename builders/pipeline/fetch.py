@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from hashlib import file_digest, sha1
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -91,13 +92,20 @@ def _listed(corpus: Corpus, file: RawFile, source: Source) -> list[Wanted]:
         base = corpus.folder / "sample"
         return [Wanted(path.relative_to(base).as_posix(), None, None, None) for path in sorted(base.glob(file.name))]
     wanted = []
-    for number, line in enumerate((corpus.folder / file.manifest).read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        listed = (corpus.folder / file.manifest).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"cannot be read: {error}.", where=[file.manifest]) from None
+    for number, line in enumerate(listed, start=1):
         try:
             digest, size, name = line.split(" ", 2)
+            if not fnmatchcase(name, file.name) or ".." in name.split("/"):
+                raise ValueError
             wanted.append(Wanted(name, corpus.url_of(file, name), digest, int(size)))
         except ValueError:
             raise Problem(
-                "a line is `sha256 bytes name`.", where=[corpus.name, file.manifest, f"line {number}"]
+                f"a line is `sha256 bytes name`, with a name like {file.name}.",
+                where=[file.manifest, f"line {number}"],
             ) from None
     return wanted
 
@@ -120,7 +128,12 @@ def locate(corpus: Corpus, source: Source) -> tuple[Located, list[Problem]]:
         if file.instead_of and files.keys() >= {*file.instead_of}:
             continue
         found = []
-        for wanted in wanted_files(corpus, file, source):
+        try:
+            listed = wanted_files(corpus, file, source)
+        except Problem as problem:
+            problems.append(problem.within(corpus.name))
+            continue
+        for wanted in listed:
             path = source.path(corpus, wanted)
             try:
                 if file.inside in files and not path.exists():

@@ -25,11 +25,12 @@ class TaskItems(NamedTuple):
     """`row`, `id`, `reason`, `kept_id`, `detail` of every other raw row; in source order."""
 
 
-def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
+def task_items(task: Task, rows: pd.DataFrame, texts: pd.DataFrame, labels: pd.Series) -> TaskItems:
     """Split the raw rows of a task into items and ledger.
 
-    `rows` has the columns `text` (published; a pair joined), `id`, `blank` (no visible text), `identical` (pair of
-    two equal texts) and the raw columns the task's rules read; `labels` is null where a row is unlabeled. The first
+    `rows` has the raw columns the task's rules read; `texts`, beside it, the columns `text` (published; a pair
+    joined), `id`, `blank` (no visible text) and `identical` (pair of two equal texts); `labels` is null where a row
+    is unlabeled. The first
     reason that applies counts: unlabeled, empty_text, identical_pair, the corpus's own, duplicate or contradiction.
     """
     reason = np.full(len(rows), None, dtype=object)
@@ -44,31 +45,31 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
     by_label = [found for rule, found in zip(task.drops, ruled, strict=True) if rule.column == task.column]
     unlabeled = labels.isna().to_numpy() & ~np.any([np.zeros(len(rows), dtype=bool), *by_label], axis=0)
     drop("unlabeled", unlabeled, "" if task.format == "span" else rows[task.column].map(token))
-    drop("empty_text", rows["blank"].to_numpy(), "")
-    drop("identical_pair", rows["identical"].to_numpy(), "")
+    drop("empty_text", texts["blank"].to_numpy(), "")
+    drop("identical_pair", texts["identical"].to_numpy(), "")
     for rule, found in zip(task.drops, ruled, strict=True):
         drop(rule.reason, found, rows[rule.column].map(token))
 
     left = np.flatnonzero(reason == None)  # noqa: E711
     kept_id = np.full(len(rows), None, dtype=object)
-    ids, values = rows["id"].to_numpy(dtype=object), labels.to_numpy(dtype=object, na_value=None).copy()
+    ids, values = texts["id"].to_numpy(dtype=object), labels.to_numpy(dtype=object, na_value=None).copy()
     codes, _ = pd.factorize(ids[left])
     shared = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
-    texts = rows["text"].to_numpy(dtype=object)
+    published = texts["text"].to_numpy(dtype=object)
     for _, members in pd.Series(left[shared]).groupby(codes[shared], sort=False):
         keep, verdict, told = _settle(task.policy, [values[row] for row in members])
         seen, stays = set(), None
         if keep:
             kept = members.iloc[keep[0]]
-            values[kept], stays, seen = keep[1], ids[kept], {texts[kept]}
+            values[kept], stays, seen = keep[1], ids[kept], {published[kept]}
         for row, why in zip(members, verdict, strict=True):
             if why:
                 # Whether the very text repeats one that stays or came before: what a release that compares
                 # texts, not keys, would have removed as well.
-                again = "verbatim" if texts[row] in seen else ""
+                again = "verbatim" if published[row] in seen else ""
                 reason[row], kept_id[row] = why, stays
                 detail[row] = ", ".join(filter(None, [told, again]))
-                seen.add(texts[row])
+                seen.add(published[row])
 
     is_item = reason == None  # noqa: E711
     items = pd.DataFrame({"row": np.flatnonzero(is_item), "id": ids[is_item]})
@@ -78,7 +79,7 @@ def task_items(task: Task, rows: pd.DataFrame, labels: pd.Series) -> TaskItems:
         {
             "row": dropped,
             # A blank text has no key, so it has no id either.
-            "id": np.where(rows["blank"].to_numpy()[dropped], None, ids[dropped]),
+            "id": np.where(texts["blank"].to_numpy()[dropped], None, ids[dropped]),
             "reason": reason[dropped],
             "kept_id": kept_id[dropped],
             "detail": detail[dropped],

@@ -3,7 +3,6 @@
 Every rule that depends on "the same text" (duplicates, splits, overlaps, ids) goes through this module.
 """
 
-import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -15,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.pipeline.text import WHITE_SPACE
+from builders.pipeline.text import WHITE_SPACE, unescape
 
 UNIT_SEPARATOR = "\x1f"
 
@@ -44,7 +43,7 @@ def canonical_key(text: str) -> str:
     and variation selectors removed, white space collapsed, ends stripped."""
     for _ in range(2):
         if "&" in text:
-            text = html.unescape(text)
+            text = unescape(text)
     text = invisible().sub("", unicodedata.normalize("NFKC", text))
     return _SPACES.sub(" ", text).strip(" ")
 

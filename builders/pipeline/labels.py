@@ -4,6 +4,7 @@ An unlabeled row is marked here and dropped later; a token that nobody declared 
 """
 
 import math
+import re
 from collections import Counter
 from operator import index
 from typing import NamedTuple
@@ -50,13 +51,18 @@ def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
         raw, reason = unknown[0]
         records = rows["source_row"][tokens == raw]
         raise Problem(
-            f"{raw!r} in column {task.column} {reason}"
-            + (f" (so are {examples([repr(u) for u, _ in unknown[1:]])})." if len(unknown) > 1 else "."),
+            f"{_cut(raw)} in column {task.column} {reason}"
+            + (f" (so are {examples([_cut(other) for other, _ in unknown[1:]])})." if len(unknown) > 1 else "."),
             where=[task.name, examples(records, len(records))],
             todo="The raw file is altered, or corpus.yaml does not declare the token.",
         )
     kind = "Float64" if task.format == "regression" else "Int64"
     return pd.Series(pd.array(known, dtype=kind).take(codes), index=rows.index)
+
+
+def _cut(raw: str, at_most: int = 60) -> str:
+    """A token as a message shows it."""
+    return repr(raw) if len(raw) <= at_most else f"{raw[:at_most]!r}…"
 
 
 def _label(task: Task, raw: str) -> int | float:
@@ -73,14 +79,14 @@ def _label(task: Task, raw: str) -> int | float:
     raise ValueError(f"is not a declared label ({known})")
 
 
+# What a score may look like; Python's float() takes much more (1_0, nan, digits of other scripts).
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+
+
 def _number(raw: str) -> float:
-    try:
-        value = float(raw)
-    except ValueError:
-        raise ValueError("is not a number") from None
-    if not math.isfinite(value):
-        raise ValueError("is not a finite number")
-    return value
+    if not _NUMBER.fullmatch(raw) or not math.isfinite(float(raw)):
+        raise ValueError("is not a finite decimal number")
+    return float(raw)
 
 
 def _within(value: float, label: Label) -> bool:

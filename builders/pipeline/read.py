@@ -14,7 +14,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -65,7 +65,7 @@ def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         return build(tables)
     except Problem:
         raise
-    except Exception as error:  # whatever it is, a person gets a sentence, not a traceback
+    except (Exception, SystemExit) as error:  # whatever it is, a person gets a sentence, not a traceback
         line = error.__traceback__.tb_next.tb_lineno if error.__traceback__.tb_next else "?"
         raise Problem(
             f"stopped with {type(error).__name__}: {error}.",
@@ -89,14 +89,21 @@ def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) 
     raise_all(problems)
     for file in present:
         if file.beside:
-            left, right = tables[file.beside], tables.pop(file.name)
+            left, right = tables[file.beside], tables.pop(file.name).drop(columns="source_row")
+            twice = left.columns.intersection(right.columns)
+            if len(twice):
+                raise Problem(
+                    f"the parallel file {file.name} has a column {examples(twice)} too.",
+                    where=[file.beside],
+                    todo="Give the two other names in corpus.yaml.",
+                )
             if len(left) != len(right):
                 raise Problem(
                     f"{len(left):,} records, but {len(right):,} in the parallel file {file.name}.",
                     where=[file.beside],
                     todo="One of the two is cut or altered; get both again.",
                 )
-            tables[file.beside] = pd.concat([left, right.drop(columns="source_row")], axis=1)
+            tables[file.beside] = pd.concat([left, right], axis=1)
     return tables
 
 
@@ -134,7 +141,11 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
             else:
                 stream = stack.enter_context(path.open("rb"))
             yield stream
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+        raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
+    except OSError as error:
+        if error.errno is not None:  # the disk's; a damaged .bz2 has no number
+            raise
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
 
 
@@ -223,9 +234,9 @@ def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, 
         if not columns:
             columns = next(records, None)
             if not columns:
-                raise Problem("the file is empty, a header is expected.", where=[name])
-            if len({*columns}) < len(columns):
-                raise Problem(f"the header names a column twice: {', '.join(columns)}.", where=[name])
+                raise Problem("the first line is empty, a header is expected.", where=[name])
+            if len({*columns, "source_row"}) < len(columns) + 1:
+                raise Problem(f"the header names a column twice, or source_row: {_header(columns)}.", where=[name])
         for row in records:
             rows.append(row)
             if len(row) != len(columns):
@@ -238,18 +249,23 @@ def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, 
         ) from None
     if wrong:
         raise Problem(
-            f"{len(rows[wrong[0] - 1])} fields, {len(columns)} expected ({', '.join(columns)}).",
+            f"{len(rows[wrong[0] - 1])} fields, {len(columns)} expected ({_header(columns)}).",
             where=[name, f"record {examples(wrong)}"],
             todo="The file is cut or altered, or has another layout than corpus.yaml declares.",
         )
     return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) if rows else {c: [] for c in columns}
 
 
+def _header(columns: Iterable[str]) -> str:
+    """Column names as a message shows them: a return at the end of a name is no line break but to be seen."""
+    return ", ".join(name if name.isprintable() else repr(name) for name in columns)
+
+
 def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
     columns: dict[str, list] = {}
     for number, line in enumerate(lines(text, LINE_ENDS[file.line_end]), start=1):
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_without_repeats)
         except (ValueError, RecursionError) as error:
             raise Problem(
                 f"not JSON: {error}.", where=[name, f"record {number:,}"], todo="The file is cut or altered."
@@ -265,13 +281,27 @@ def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
     return columns or {key: [] for key in file.columns or ()}
 
 
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
+    return record
+
+
 def _read_json_object(stream: BinaryIO, file: RawFile, name: str, tables: Mapping[str, pd.DataFrame]):
     """The records of one large JSON object, streamed: only the keys that `keys_from` mentions are kept."""
     import ijson
 
     wanted = None
     if file.keys_from:
-        cells = [tables[key.rsplit("/", 1)[0]][key.rsplit("/", 1)[1]] for key in file.keys_from]
+        places = [key.rsplit("/", 1) for key in file.keys_from]
+        lacking = [
+            key for key, (table, column) in zip(file.keys_from, places, strict=True) if column not in tables[table]
+        ]
+        if lacking:
+            raise Problem(f"keys_from names {', '.join(lacking)}, which is no column.", where=[name])
+        cells = [tables[table][column] for table, column in places]
         wanted = {key for column in cells for cell in column for key in cell.split()}
     columns: dict[str, list] = {"key": [], **{column: [] for column in file.columns}}
     try:
@@ -294,16 +324,26 @@ def checked(corpus: Corpus, rows: object) -> pd.DataFrame:
     """
     if not isinstance(rows, pd.DataFrame):
         raise Problem(f"returned a {type(rows).__name__}, not a table.", where=["build.py"])
-    needed = ["source_row", *corpus.text_columns, *([corpus.group] if corpus.group else [])]
+    needed = ["source_row", *corpus.text_columns, *filter(None, [corpus.group, corpus.parts])]
     read = {task.column for task in corpus.tasks} | {d.column for task in corpus.tasks for d in task.drops}
     missing = [column for column in [*needed, *sorted(read)] if column not in rows.columns]
     if missing:
         raise Problem(
-            f"no column {', '.join(dict.fromkeys(missing))}; there are {', '.join(map(str, rows.columns))}.",
+            f"no column {', '.join(dict.fromkeys(missing))}; there are {_header(map(str, rows.columns))}.",
             where=["build.py"],
             todo="A raw file has another header than expected, or build.py names the column otherwise.",
         )
+    twice = rows.columns[rows.columns.duplicated()]
+    if len(twice):
+        raise Problem(f"returned the column {examples(twice)} twice.", where=["build.py"])
     rows = rows.reset_index(drop=True)
+    if corpus.parts:
+        odd = rows[~rows[corpus.parts].isin(["whole", "part"])]
+        if len(odd):
+            raise Problem(
+                f"column {corpus.parts} says {odd[corpus.parts].iloc[0]!r}; it has to be whole or part.",
+                where=["build.py", odd["source_row"].iloc[0]],
+            )
     for column in needed:
         odd = [index for index, value in enumerate(rows[column]) if not isinstance(value, str)]
         if odd:

@@ -174,14 +174,16 @@ def _straddlers(split: np.ndarray, loose_codes: np.ndarray, in_heap: np.ndarray)
 def _deal(ids: pd.Series, strata: pd.DataFrame, groups: np.ndarray) -> np.ndarray:
     """The split of every unit, such that units of one group share it.
 
-    A group belongs to the stratum of its rarest label. Within a stratum the groups lie on a line in the order
-    of their rank; those whose middle lies in the first tenth go to test, in the next to validation, the others
-    to train (the exact shares follow `sizes`). So a class of one or two goes to train whole, and nothing is
-    lost. What rounding leaves is then evened out by moving groups at the borders.
+    A group belongs to the stratum of its rarest label (rarer by a factor of two at least; among others the first
+    in order, so that a label that gains one item does not change places). Within a stratum the groups are spread
+    evenly over the line from 0 to 1 in the order of their rank. Along that line, all strata together, the first
+    units go to test, the next to validation, the others to train, as many as `sizes` says. So every stratum gives
+    its share, a class of one or two goes to train whole, and nothing is lost. What groups that do not fit leave is
+    then evened out by moving groups at the borders.
     """
     signature, n_strata = _signatures(strata)
     frequency = np.bincount(signature, minlength=n_strata)
-    rarity = np.lexsort((np.arange(n_strata), frequency)).argsort()
+    rarity = np.lexsort((np.arange(n_strata), np.log2(frequency).astype(int))).argsort()
     n_groups = int(groups.max()) + 1
     stratum = np.full(n_groups, n_strata)
     np.minimum.at(stratum, groups, rarity[signature])
@@ -198,9 +200,13 @@ def _deal(ids: pd.Series, strata: pd.DataFrame, groups: np.ndarray) -> np.ndarra
     line = np.empty(n_groups)
     line[order] = (position - before[stratum[order]]) / total[stratum[order]]
 
-    _, validation, test = (count / max(len(ids), 1) for count in sizes(len(ids)))
-    dealt = np.select([line < test, line < test + validation], [TEST, VALIDATION], TRAIN)
-    _even_out(dealt, line, rank, groups, strata, (test, test + validation))
+    _, n_validation, n_test = sizes(len(ids))
+    along = np.lexsort((rank, line))
+    middle = np.cumsum(size[along]) - size[along] / 2
+    dealt = np.full(n_groups, TRAIN)
+    dealt[along[middle < n_test + n_validation]] = VALIDATION
+    dealt[along[middle < n_test]] = TEST
+    _even_out(dealt, line, rank, groups, strata, (n_test / len(ids), (n_test + n_validation) / len(ids)))
     return dealt[groups]
 
 
@@ -235,7 +241,7 @@ def _even_out(dealt, line, rank, groups, strata, borders) -> None:
     distance = np.min([np.abs(line - border) for border in borders], axis=0)
     nearest = np.lexsort((rank, distance))
     while np.abs(excess).sum():
-        small = nearest[(kinds.max(axis=1) <= np.abs(excess).max())[kind[nearest]]]
+        small = nearest[(kinds.max(axis=1) < 2 * np.abs(excess).max())[kind[nearest]]]
         firsts = np.sort(np.unique(kind[small] * 3 + dealt[small], return_index=True)[1])
         moves = [
             _Move(group, dealt[group], into, weight[group])

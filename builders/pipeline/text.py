@@ -94,10 +94,22 @@ def _strip(text: str) -> Iterator[Edit]:
 # What html.unescape looks at: a numeric reference, or a name of at most 32 characters, `;` or not.
 _ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 
+# No character has so many digits, and Python refuses to read numbers of thousands of them.
+_NO_CHARACTER = re.compile(r"&#[0-9]{11,}")
+
+
+def unescape(text: str) -> str:
+    """`html.unescape`, but references to no possible character stay as they are."""
+    if not _NO_CHARACTER.search(text):
+        return html.unescape(text)
+    return "".join(
+        piece if _NO_CHARACTER.match(piece) else html.unescape(piece) for piece in re.split(r"(&#[0-9]{11,};?)", text)
+    )
+
 
 def _entities(text: str) -> Iterator[Edit]:
     for match in _ENTITY.finditer(text):
-        old, new = match.group(), html.unescape(match.group())
+        old, new = match.group(), unescape(match.group())
         if new != old:
             # `&notfool` is `¬fool`: only the entity itself is replaced.
             same = len(commonprefix((old[::-1], new[::-1])))  # noqa: RUF071 - characters are meant
