@@ -20,7 +20,6 @@ from builders.problems import Problem
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ATTEMPTS = 4
 STALL_SECONDS = 30.0
-CHUNK = 1 << 18
 
 
 class Wanted(NamedTuple):
@@ -198,18 +197,30 @@ def _git_blob(path: Path, size: int) -> str:
 
 
 def _compare(wanted: Wanted, path: Path, size: int, digest: str, head: bytes) -> None:
-    again = "Remove the file and fetch it again."
     if wanted.git_blob and wanted.git_blob == _git_blob(path, size):
         return
-    matches = wanted.bytes in (None, size) and wanted.sha256 in (None, digest)
-    if not matches and looks_like_html(head):
-        raise Problem(f"is an HTML page of {size:,} bytes, not the declared file.", todo=again)
-    if wanted.git_blob and not wanted.sha256:
-        raise Problem(f"git blob id {_git_blob(path, size)}, {wanted.git_blob} expected.", todo=again)
-    if wanted.bytes not in (None, size):
-        raise Problem(f"{size:,} bytes, {wanted.bytes:,} expected: cut, or another version.", todo=again)
-    if wanted.sha256 not in (None, digest):
-        raise Problem(f"sha256 {digest}, {wanted.sha256} expected: altered.", todo=again)
+    pinned = wanted.sha256 or wanted.git_blob
+    if pinned and wanted.bytes in (None, size) and wanted.sha256 == digest:
+        return
+    if not pinned and wanted.bytes in (None, size):
+        return
+    expected = ", ".join(
+        filter(
+            None,
+            [
+                f"{wanted.bytes:,} bytes" if wanted.bytes is not None else "",
+                f"sha256 {wanted.sha256}" if wanted.sha256 else "",
+                f"git blob {wanted.git_blob}" if wanted.git_blob else "",
+            ],
+        )
+    )
+    kind = "an HTML page" if looks_like_html(head) else "cut" if size < (wanted.bytes or 0) else "altered"
+    raise Problem(
+        f"{kind}: {size:,} bytes, sha256 {digest}"
+        + (f", git blob {_git_blob(path, size)}" if wanted.git_blob else "")
+        + f"; expected {expected}.",
+        todo="Remove the file and fetch it again.",
+    )
 
 
 def looks_like_html(head: bytes) -> bool:
@@ -226,7 +237,17 @@ def fetch_file(
     A good cached copy is never touched. `progress` is told the bytes as they arrive.
     Raises `Problem` when the file is not to be had or is not the declared one.
     """
-    target = cache.path(corpus, wanted)
+    try:
+        return _bring(corpus, wanted, cache.path(corpus, wanted), mirror, progress)
+    except OSError as error:
+        raise Problem(
+            f"cannot be written to the cache: {error.strerror or error}.",
+            where=[str(cache.folder)],
+            todo="Free some space, or set SOCKET_DATA_CACHE to another folder.",
+        ) from None
+
+
+def _bring(corpus: Corpus, wanted: Wanted, target: Path, mirror: Mirror | None, progress: Callable[[int], None]) -> str:
     try:
         check(target, wanted)
         return "cached"
@@ -312,7 +333,7 @@ class _TryAgain(Exception):
 
 def _receive(client, wanted: Wanted, partial: Path, allowed: set[str], progress) -> None:
     have = partial.stat().st_size if partial.exists() else 0
-    if wanted.bytes is not None and have >= wanted.bytes:
+    if have and wanted.bytes is not None and have >= wanted.bytes:
         if have == wanted.bytes:
             return
         partial.unlink()
@@ -323,7 +344,7 @@ def _receive(client, wanted: Wanted, partial: Path, allowed: set[str], progress)
         _refuse_foreign(url, allowed)
         with client.stream("GET", url, headers=headers) as answer:
             if answer.is_redirect:
-                url = urljoin(url, answer.headers.get("location", ""))
+                url = _joined(url, answer.headers.get("location", ""))
                 continue
             if answer.status_code == 416:
                 partial.unlink(missing_ok=True)
@@ -333,8 +354,18 @@ def _receive(client, wanted: Wanted, partial: Path, allowed: set[str], progress)
             if answer.status_code not in (200, 206):
                 raise Problem(f"{wanted.url} answers {answer.status_code}.", todo="Give a mirror with --raw DIR.")
             _write(answer, wanted, partial, have if answer.status_code == 206 else 0, progress)
+            without_end = "content-length" not in answer.headers
+            if without_end and wanted.bytes is not None and partial.stat().st_size < wanted.bytes:
+                raise _TryAgain(f"it ends after {partial.stat().st_size:,} of {wanted.bytes:,} bytes")
             return
     raise Problem(f"{wanted.url} redirects without end.", todo="Give a mirror with --raw DIR.")
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        raise Problem(f"{url} redirects to {location[:80]!r}, which is no address.") from None
 
 
 def _refuse_foreign(url: str, allowed: set[str]) -> None:
@@ -350,11 +381,12 @@ def _refuse_foreign(url: str, allowed: set[str]) -> None:
 
 def _write(answer, wanted: Wanted, partial: Path, have: int, progress) -> None:
     if have and not answer.headers.get("content-range", "").startswith(f"bytes {have}-"):
+        partial.unlink()  # ask for the whole file next time
         raise _TryAgain("the server continues at another place")
-    html = "text/html" in answer.headers.get("content-type", "")
+    page = "text/html" in answer.headers.get("content-type", "")
     with partial.open("ab" if have else "wb") as out:
-        for chunk in answer.iter_raw(CHUNK):
-            if html and out.tell() == 0 and looks_like_html(chunk):
+        for chunk in answer.iter_raw():  # as it arrives: what came before a cut is kept
+            if page and out.tell() == 0 and looks_like_html(chunk):
                 out.close()
                 partial.unlink()
                 raise Problem(
