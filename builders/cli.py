@@ -1,5 +1,6 @@
 """The command line `socket-data`. Heavy libraries are imported by the command that needs them."""
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,8 @@ from typing import Annotated
 import typer
 
 from builders.problems import Problem, WrongUsage
+
+INTERRUPTED = 130  # what typer gives back after Ctrl-C
 
 app = typer.Typer(
     help="Build the SocKET data package from raw corpora.\n\n"
@@ -151,16 +154,26 @@ def check(name: CorpusName, raw: Raw = None) -> None:
 
 def main() -> None:
     """Run the command line; the exit status is 0 (all well), 1 (something failed) or 2 (wrong usage)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without emoji gets question marks
     try:
-        app()
+        status = app(standalone_mode=False)
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(status)
     except WrongUsage as problem:
         print(f"socket-data: {problem}", file=sys.stderr)
         sys.exit(2)
     except Problem as problem:
         print(f"socket-data: {problem}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except typer.exceptions.TyperException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
         print("socket-data: interrupted; nothing that was there has changed.", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
+        sys.stdout = None  # whoever read has hung up; nothing is left to say
         sys.exit(1)

@@ -39,7 +39,8 @@ def test_real_files_are_the_declared_ones(name, shared):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_files_give_the_expected_counts(name, real_release):
-    assert count_differences(counts(real_release, name), real(name)) == []
+    expected = real(name)
+    assert count_differences(counts(real_release, name), expected) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,18 +43,18 @@ def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: in
 
 
 def _summary(lock: dict, outcomes: dict[str, Outcome]) -> Table:
-    table = Table()
-    for heading in ("corpus", "status", "task", "raw rows", "items", "train", "valid.", "test", "sockette"):
-        table.add_column(heading, justify="left" if heading in ("corpus", "status", "task") else "right")
+    """What is in the release now; narrow enough for 80 columns with the longest task name."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("task", "items", "train", "valid.", "test", "sockette"):
+        table.add_column(heading, justify="left" if heading == "task" else "right", no_wrap=True)
     for corpus, outcome in outcomes.items():
         entry = lock["corpora"].get(corpus)
         if not entry:
-            table.add_row(corpus, "[red]failed[/red]")
+            table.add_row(f"[bold]{corpus}[/bold] [red]failed[/red]")
             continue
-        first = True
+        partial = " (in part)" if entry["missing"] else ""
+        table.add_row(f"[bold]{corpus}[/bold] {outcome.status}{partial}, {entry['rows']:,} raw rows")
         for task, facts in entry["tasks"].items():
             sizes = [f"{split['items']:,}" for split in facts["splits"].values()]
-            start = (corpus, outcome.status) if first else ("", "")
-            table.add_row(*start, task, f"{entry['rows']:,}", f"{facts['items']:,}", *sizes)
-            first = False
+            table.add_row(f" {task}", f"{facts['items']:,}", *sizes)
     return table

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from builders.commands import mirror_or_cache
@@ -13,15 +14,18 @@ from builders.pipeline.fetch import Located, Missing, Source, locate
 def run(raw: Path | None) -> int:
     """Print the status table; 0 if every raw file of every corpus is there and right."""
     source = mirror_or_cache(raw)
-    table = Table(title=f"Raw files in {'the mirror ' + str(raw) if raw else 'the cache'}")
-    for heading in ("corpus", "access", "licence", "found", "missing", "wrong", "tasks", "what to do"):
-        table.add_column(heading, justify="right" if heading in ("found", "missing", "wrong", "tasks") else "left")
-    all_well = True
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("corpus", "access", "licence"):
+        table.add_column(heading, no_wrap=heading == "corpus")
+    for heading in ("found", "missing", "wrong", "tasks"):
+        table.add_column(heading, justify="right")
+    todo = {}
     for corpus in load_corpora().values():
         located, problems = locate(corpus, source)
         missing = sum(isinstance(problem, Missing) for problem in problems)
         wrong = len(problems) - missing
-        all_well &= not problems and not located.partial
+        if problems or located.partial:
+            todo[corpus.name] = _todo(corpus, source, located, missing, wrong)
         table.add_row(
             corpus.name,
             corpus.access,
@@ -29,11 +33,15 @@ def run(raw: Path | None) -> int:
             f"{len(located.raw):,}",
             f"{missing + len(located.partial) or ''}",
             f"{wrong or ''}",
-            str(len(corpus.tasks)) + (" partial" if located.partial and not problems else ""),
-            _todo(corpus, source, located, missing, wrong),
+            str(len(corpus.tasks)),
         )
-    Console().print(table)
-    return 0 if all_well else 1
+    console = Console(highlight=False)
+    console.print(f"Raw files in {'the mirror' if raw else 'the cache'} {source.folder}", markup=False, soft_wrap=True)
+    console.print(table)
+    console.print("\nWhat to do:" if todo else "\nNothing to do: every corpus is ready to build.")
+    for name, what in todo.items():
+        console.print(f"[bold]{name}[/bold]: {escape(what)}")
+    return 1 if todo else 0
 
 
 def _todo(corpus: Corpus, source: Source, located: Located, missing: int, wrong: int) -> str:
@@ -44,6 +52,5 @@ def _todo(corpus: Corpus, source: Source, located: Located, missing: int, wrong:
         if downloadable:
             return f"socket-data fetch {corpus.name}"
         return corpus.by_hand or "give a mirror with --raw DIR"
-    if located.partial:
-        return f"builds in part, without {', '.join(located.partial)}. {corpus.by_hand or ''}".strip()
-    return "nothing: ready to build"
+    tasks = ", ".join(task.name for task in corpus.tasks)
+    return f"{tasks} in part only, without {', '.join(located.partial)}. {corpus.by_hand or ''}".strip()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
@@ -70,11 +71,17 @@ def _items(task: Task, release: Path) -> Table:
     table = Table(title=f"the first test items of {task.name}")
     table.add_column("label", max_width=30)
     table.add_column("text", overflow="fold")
-    rows = pq.ParquetFile(release / data_path(task, "test"))
-    for batch in rows.iter_batches(batch_size=ITEMS):
-        for item in batch.to_pylist():
+    path = data_path(task, "test")
+    try:
+        batches = pq.ParquetFile(release / path).iter_batches(batch_size=ITEMS, columns=["text", "label"])
+        for item in next(batches, pa.RecordBatch.from_pylist([])).to_pylist():
             table.add_row(Text(_label(task, item["label"])), Text(item["text"][:400]))
-        break
+    except (OSError, pa.ArrowException, LookupError, TypeError, AttributeError) as error:
+        raise Problem(
+            f"cannot be read ({str(error).splitlines()[0]}).",
+            where=[str(release), path],
+            todo="The release is damaged; build it again.",
+        ) from None
     return table
 
 

@@ -182,9 +182,9 @@ def check(path: Path, wanted: Wanted, pinned: bool = True) -> dict:
             digest = file_digest(stream, "sha256").hexdigest()
             size = stream.tell()
     except (FileNotFoundError, NotADirectoryError):
-        raise Missing("the raw file is missing.") from None
+        raise Missing("the raw file is missing.", todo="`socket-data corpora` says how to get it.") from None
     except OSError as error:
-        raise Problem(f"cannot be read: {error.strerror}.") from None
+        raise Problem(f"cannot be read: {error.strerror}.", todo="Put the raw file itself there.") from None
     if pinned:
         _compare(wanted, path, size, digest, head)
     return {"sha256": digest, "bytes": size}

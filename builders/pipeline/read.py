@@ -56,7 +56,7 @@ def _build_function(corpus: Corpus) -> Callable:
         return module.build
     except FileNotFoundError:
         raise Problem("the file is missing.", where=["build.py"]) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Problem(f"cannot be loaded: {type(error).__name__}: {error}.", where=["build.py"]) from error
 
 
@@ -234,7 +234,9 @@ def _cells(file: RawFile, name: str, records: Iterator[list[str]]) -> dict[str, 
         if not columns:
             columns = next(records, None)
             if not columns:
-                raise Problem("the first line is empty, a header is expected.", where=[name])
+                raise Problem(
+                    "the first line is empty, a header is expected.", where=[name], todo="The file is cut or altered."
+                )
             if len({*columns, "source_row"}) < len(columns) + 1:
                 raise Problem(f"the header names a column twice, or source_row: {_header(columns)}.", where=[name])
         for row in records:
@@ -328,8 +330,9 @@ def checked(corpus: Corpus, rows: object) -> pd.DataFrame:
     read = {task.column for task in corpus.tasks} | {d.column for task in corpus.tasks for d in task.drops}
     missing = [column for column in [*needed, *sorted(read)] if column not in rows.columns]
     if missing:
+        there = [str(column) for column in rows.columns if column != "source_row"]
         raise Problem(
-            f"no column {', '.join(dict.fromkeys(missing))}; there are {_header(map(str, rows.columns))}.",
+            f"no column {', '.join(dict.fromkeys(missing))}; there are {_header(there) or 'none'}.",
             where=["build.py"],
             todo="A raw file has another header than expected, or build.py names the column otherwise.",
         )

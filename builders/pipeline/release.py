@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from hashlib import file_digest, sha256
@@ -70,8 +70,16 @@ def build_release(
     Raises `WrongUsage` if `out` holds anything but a release that this build may replace, `Problem` if the
     release cannot be written.
     """
-    out = out.absolute()
-    with _only_writer(out), _told_as_problems(out):
+    out = out.resolve()
+    try:
+        str(out).encode()
+    except UnicodeEncodeError:
+        raise WrongUsage(
+            "the name of the folder is not Unicode.", where=[repr(out)], todo="Choose another --out."
+        ) from None
+    if not out.name:
+        raise WrongUsage("the root of the disk is no release folder.", todo="Choose another --out.")
+    with _told_as_problems(out), _only_writer(out):
         previous = _previous(out, selected, source)
         outcomes: dict[str, Outcome] = {}
         jobs = []
@@ -95,8 +103,15 @@ def build_release(
         with _staging(out) as staging:
             outcomes |= _stage(jobs, previous, intact, out, staging, workers, report)
             outcomes = {name: outcomes[name] for name in selected}
-            if any(outcome.status != "failed" for outcome in outcomes.values()):
-                _finish(jobs, outcomes, source, staging)
+            built = [job for job in jobs if outcomes[job.corpus.name].status != "failed"]
+            not_built = {name: str(outcome.problem) for name, outcome in outcomes.items() if outcome.problem}
+            as_before = (
+                previous
+                and previous["fingerprint"] == _release_fingerprint(built, not_built)
+                and _complete(previous, intact)
+            )
+            if built and not as_before:
+                _finish(built, not_built, source, staging)
                 _swap(staging, out)
     return outcomes
 
@@ -118,7 +133,6 @@ def versions() -> dict[str, str]:
     return found | {library: version(library) for library in LIBRARIES}
 
 
-@cache
 def _digest_of(folder: Path, *patterns: str) -> str:
     """One digest for the files below `folder` that match."""
     digest = sha256()
@@ -127,10 +141,16 @@ def _digest_of(folder: Path, *patterns: str) -> str:
     return digest.hexdigest()
 
 
+@cache
+def _code() -> str:
+    """The code that a corpus goes through, as it was when the program started."""
+    return _digest_of(PACKAGE, "*.py", "pipeline/*.py")
+
+
 def _fingerprint(corpus: Corpus, tasks: tuple[str, ...], located: Located) -> str:
     return _sha256_of(
         {
-            "code": _digest_of(PACKAGE, "*.py", "pipeline/*.py"),
+            "code": _code(),
             "corpus": _digest_of(corpus.folder, "corpus.yaml", "*.py", "*.sha256"),
             "tasks": tasks,
             "raw": located.raw,
@@ -161,12 +181,31 @@ def read_lock(release: Path) -> dict:
     """The lock of a release folder. Raises `Problem` if there is none or it is not one."""
     try:
         lock = json.loads((release / LOCK).read_text(encoding="utf-8"))
-        lock["corpora"], lock["files"], lock["fingerprint"], lock["source"]
+        if not _is_lock(lock):
+            raise ValueError("it says something else than a lock")
         return lock
     except FileNotFoundError:
         raise Problem(f"holds no {LOCK}, so it is not a release.", where=[str(release)]) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, RecursionError) as error:
         raise Problem(f"{LOCK} is damaged ({error}).", where=[str(release)]) from None
+    except OSError as error:
+        raise Problem(f"{LOCK} cannot be read ({error.strerror}).", where=[str(release)]) from None
+
+
+def _is_lock(lock: object) -> bool:
+    """Whether what was read has the parts that commands rely on."""
+    try:
+        tasks = [facts for entry in lock["corpora"].values() for facts in entry["tasks"].values()]
+        return (
+            {"raw", "sample"} >= {lock["source"]}
+            and isinstance(lock["fingerprint"], str)
+            and isinstance(lock["not_built"], dict)
+            and all(isinstance(facts["sha256"], str) for facts in lock["files"].values())
+            and all(isinstance(entry["rows"], int) and "missing" in entry for entry in lock["corpora"].values())
+            and all({"items", "dropped", "splits", "off_by"} <= facts.keys() for facts in tasks)
+        )
+    except (TypeError, KeyError, AttributeError):
+        return False
 
 
 def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) -> dict | None:
@@ -176,7 +215,7 @@ def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) 
         return None
     if not out.is_dir():
         raise WrongUsage("is a file.", where=[str(out)], todo="Choose another --out.")
-    present = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    present = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_symlink() or not path.is_dir()}
     if not present:
         return None
     try:
@@ -312,14 +351,30 @@ def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[s
                 future.set_exception(error)
             yield job.corpus.name, _outcome(job, future, staging)
         return
-    pool: Executor
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=spawn, initializer=_end_with_parent) as pool:
         futures = [(job, pool.submit(_build, job, staging)) for job in jobs]
         try:
             for job, future in futures:
+                if isinstance(future.exception(), BrokenProcessPool):
+                    # Some worker died and took the pool along; on its own each corpus shows whether it was the one.
+                    with ProcessPoolExecutor(1, mp_context=spawn, initializer=_end_with_parent) as alone:
+                        future = alone.submit(_build, job, staging)
                 yield job.corpus.name, _outcome(job, future, staging)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this worker end when the program that started it is killed."""
+    import threading
+    from multiprocessing import parent_process
+
+    def watch() -> None:
+        parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
@@ -344,7 +399,7 @@ def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
     return Outcome("failed", problem)
 
 
-def _finish(jobs: Sequence[Job], outcomes: Mapping[str, Outcome], source: Source, staging: Path) -> None:
+def _finish(built: Sequence[Job], not_built: Mapping[str, str], source: Source, staging: Path) -> None:
     """Make a release of the staged corpora: ledger, overlaps, card and lock."""
     import pandas as pd
     import pyarrow as pa
@@ -354,9 +409,7 @@ def _finish(jobs: Sequence[Job], outcomes: Mapping[str, Outcome], source: Source
     from builders.pipeline.package import LEDGER_SCHEMA, content_digest, write_parquet
     from cards.card import card
 
-    built = [job for job in jobs if outcomes[job.corpus.name].status != "failed"]
     names = [job.corpus.name for job in built]
-    not_built = {name: str(o.problem) for name, o in outcomes.items() if o.status == "failed"}
     ledgers = [pq.read_table(_part(staging, name, "ledger.parquet")) for name in names]
     write_parquet(pa.concat_tables(ledgers).cast(LEDGER_SCHEMA), staging / LEDGER)
     shared = overlaps([pd.read_parquet(_part(staging, name, "keys.parquet")) for name in names])
@@ -428,7 +481,7 @@ def _only_writer(out: Path) -> Iterator[None]:
     """Hold the right to write `out`; the lock file lies in the system's folder for temporary files."""
     import filelock
 
-    name = sha256(str(out).encode()).hexdigest()[:16]
+    name = sha256(os.fsencode(out)).hexdigest()[:16]
     lock = filelock.FileLock(Path(tempfile.gettempdir()) / f"socket-data-{name}.lock")
     try:
         lock.acquire(timeout=0)
@@ -460,7 +513,11 @@ def _swap(staging: Path, out: Path) -> None:
     old = _beside(out, "previous")
     if out.exists():
         os.rename(out, old)
-    os.rename(staging, out)
+    try:
+        os.rename(staging, out)
+    except OSError:
+        _recover(out)
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 
