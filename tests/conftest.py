@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from builders.declaration import CORPORA, Corpus, load_corpus, read_yaml
 from builders.pipeline.fetch import Mirror
@@ -143,22 +144,24 @@ def build_once(tmp_path_factory) -> Callable[..., Path]:
     from builders.declaration import load_corpora
     from builders.pipeline.fetch import Samples
 
-    built: dict[Path | None, Path] = {}
+    base = tmp_path_factory.getbasetemp()
+    # The processes of one test run share what one of them has built.
+    together = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def build(mirror: Path | None = None) -> Path:
-        if mirror not in built:
-            corpora = load_corpora()
-            out = tmp_path_factory.mktemp("release") / ("raw" if mirror else "sample")
-            source = Mirror(mirror) if mirror else Samples()
-            outcomes = build_release(select(corpora, []), corpora, source, out, workers=2)
-            failed = [
-                str(outcome.problem)
-                for name, outcome in outcomes.items()
-                if outcome.status == "failed" and not _not_to_be_had(name, mirror)
-            ]
-            assert not failed, "\n".join(failed)
-            built[mirror] = out
-        return built[mirror]
+        out = together / ("release-raw" if mirror else "release-sample")
+        with FileLock(f"{out}.lock"):
+            if not out.exists():
+                corpora = load_corpora()
+                source = Mirror(mirror) if mirror else Samples()
+                outcomes = build_release(select(corpora, []), corpora, source, out, workers=2)
+                failed = [
+                    str(outcome.problem)
+                    for name, outcome in outcomes.items()
+                    if outcome.status == "failed" and not _not_to_be_had(name, mirror)
+                ]
+                assert not failed, "\n".join(failed)
+        return out
 
     return build
 
