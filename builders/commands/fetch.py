@@ -32,16 +32,22 @@ def run(names: list[str], raw: Path | None) -> int:
 
 
 def _fetch(corpus: Corpus, cache: Cache, mirror: Mirror | None, progress: Progress):
-    wanted = [one for file in corpus.files if not file.inside for one in wanted_files(corpus, file, cache)]
-    bar = progress.add_task(corpus.name, total=sum(one.bytes or 0 for one in wanted))
-    got, failed = Counter(), []
-    for one in wanted:
-        try:
-            how = fetch_file(corpus, one, cache, mirror, lambda count: progress.advance(bar, count))
-            got[how] += 1
-            if how == "cached":
-                progress.advance(bar, one.bytes or 0)
-        except Problem as problem:
-            failed.append(problem.within(corpus.name, one.name))
+    files = [(file, wanted_files(corpus, file, cache)) for file in corpus.files if not file.inside]
+    bar = progress.add_task(corpus.name, total=sum(one.bytes or 0 for _, wanted in files for one in wanted))
+    got, failed, complete = Counter(), [], set()
+    for file, wanted in files:
+        if file.instead_of and complete.issuperset(file.instead_of):
+            continue  # what it stands in for is there
+        before = len(failed)
+        for one in wanted:
+            try:
+                how = fetch_file(corpus, one, cache, mirror, lambda count: progress.advance(bar, count))
+                got[how] += 1
+                if how == "cached":
+                    progress.advance(bar, one.bytes or 0)
+            except Problem as problem:
+                failed.append(problem.within(corpus.name, one.name))
+        if len(failed) == before:
+            complete.add(file.name)
     progress.remove_task(bar)
     return got, failed

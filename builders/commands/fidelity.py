@@ -19,6 +19,9 @@ def run(release: Path, published: str | None, json_file: Path | None) -> int:
     console.print(_totals(compared))
     if published:
         console.print(_rows(compared))
+    absent = [task for task in facts()[0] if task not in {one.task for one in compared}]
+    if absent:
+        console.print(f"Not in this release: {', '.join(absent)}", soft_wrap=True, highlight=False)
     unaccounted = [one.task for one in compared if not one.accounted]
     if unaccounted:
         console.print(f"[red]Without a reason: {', '.join(unaccounted)}[/red]")
@@ -26,9 +29,10 @@ def run(release: Path, published: str | None, json_file: Path | None) -> int:
 
 
 def _totals(compared: list[Compared]) -> Table:
-    table = Table(title="Items against the published release 1.1.0")
+    table = Table(title="Items against the published release 1.1.0", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("task", "published", "items", "we drop", "left", "why"):
-        table.add_column(heading, justify="right" if heading in ("published", "items", "left") else "left")
+        right = heading in ("published", "items", "left")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading == "task")
     for one in compared:
         drops = ", ".join(f"{count:,} {reason}" for reason, count in one.drops.items())
         why = [f"{what} {', '.join(map(str, numbers))}" for what, numbers in one.defects.items()]
@@ -44,9 +48,10 @@ def _totals(compared: list[Compared]) -> Table:
 
 
 def _rows(compared: list[Compared]) -> Table:
-    table = Table(title="Published rows, one by one")
+    table = Table(title="Published rows, one by one", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("task", "rows", "same", "relabelled", "missing", "unknown", "new"):
-        table.add_column(heading, justify="left" if heading in ("task", "relabelled", "missing") else "right")
+        left = heading in ("task", "relabelled", "missing")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=heading == "task")
     for one in compared:
         if one.found:
             relabelled, missing = (

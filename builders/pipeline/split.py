@@ -15,7 +15,8 @@ import pandas as pd
 
 from builders.pipeline.keys import ranks
 
-_WORD = re.compile(r"[^\W_]+")
+# A word; "don't" is two, as treebanks have it, so that "n't like" is found in "I don't like it".
+_WORD = re.compile(r"[^\W_]+?(?=n't\b)|[^\W_]+")
 
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
@@ -99,10 +100,11 @@ def with_parts(split: Split, whole: np.ndarray, keys: pd.Series) -> Split:
     lengths = {len(piece) for piece in words}
     held_out: dict[tuple[str, ...], int] = {}
     for unit in np.flatnonzero(dealt != TRAIN):
-        text = _words(keys.iloc[unit])
-        for length in lengths:
-            for start in range(len(text) - length + 1):
-                held_out.setdefault(text[start : start + length], unit)
+        # Signs are looked for on their own, for parts that hold no word.
+        for text in (_words(keys.iloc[unit]), _signs(keys.iloc[unit])):
+            for length in lengths:
+                for start in range(len(text) - length + 1):
+                    held_out.setdefault(text[start : start + length], unit)
     for unit, piece in zip(part, words, strict=True):
         if piece in held_out:
             leaves[unit], because_of[unit] = "held_out_part", held_out[piece]
@@ -111,7 +113,12 @@ def with_parts(split: Split, whole: np.ndarray, keys: pd.Series) -> Split:
 
 def _words(key: str) -> tuple[str, ...]:
     """The words of a text as its parts are looked for in it; its signs if it has no word."""
-    return tuple(_WORD.findall(key.casefold())) or tuple(key.replace(" ", ""))
+    return tuple(_WORD.findall(key.casefold())) or _signs(key)
+
+
+def _signs(key: str) -> tuple[str, ...]:
+    """Every character that belongs to no word, in order."""
+    return tuple(_WORD.sub("", key.casefold()).replace(" ", ""))
 
 
 def _components(n: int, declared: Sequence[list] | None) -> np.ndarray:
