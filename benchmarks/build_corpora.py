@@ -1,6 +1,6 @@
 """Build corpora from a mirror and print what each stage costs, beside reading the same raw bytes alone.
 
-    uv run python benchmarks/twelve_corpora.py MIRROR [CORPUS...]
+    uv run python benchmarks/build_corpora.py MIRROR [CORPUS...]
 
 Prints rows per second per stage (summed over corpora and workers), the wall time of the whole command and the
 peak memory of it and its workers; and, from the same run, the floor: raw bytes read and hashed, release bytes
