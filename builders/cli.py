@@ -1,6 +1,7 @@
 """The command line `socket-data`. Heavy libraries are imported by the command that needs them."""
 
 import io
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -152,11 +153,17 @@ def check(name: CorpusName, raw: Raw = None) -> None:
     raise typer.Exit(run(name, raw))
 
 
+def _interrupt(*_) -> None:
+    """Being told to end is like Ctrl-C: what was begun is cleared away."""
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the command line; the exit status is 0 (all well), 1 (something failed) or 2 (wrong usage)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without emoji gets question marks
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         status = app(standalone_mode=False)
         if status == INTERRUPTED:

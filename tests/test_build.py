@@ -93,7 +93,7 @@ main()
 
 
 def start(workshop: Workshop, out: str, *options: str, **environment: str) -> subprocess.Popen:
-    """`socket-data build` of all invented corpora in a process of its own."""
+    """`socket-data build` of all invented corpora in a process, and a process group, of its own."""
     command = [sys.executable, "-c", COMMAND, str(workshop.folder / "corpora"), "build"]
     command += ["--raw", str(workshop.mirror.folder), "--out", str(workshop.folder / out), *options]
     return subprocess.Popen(
@@ -105,6 +105,20 @@ def start(workshop: Workshop, out: str, *options: str, **environment: str) -> su
         encoding="utf-8",
         start_new_session=True,
     )
+
+
+def alive(group: int) -> list[int]:
+    """The processes of a group that still run."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, rest = stat.read_text().rsplit(")", 1)
+        except OSError:
+            continue
+        state, _, its_group = rest.split()[:3]
+        if int(its_group) == group and state != "Z":
+            found.append(int(stat.parent.name))
+    return found
 
 
 ENDS_THE_BUILD = """
@@ -135,31 +149,6 @@ def build(raw):
     time.sleep(0.5)
     return raw["a.tsv"]
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def elsewhere(tmp_path_factory):
-    """A workshop, and builds of it in other surroundings; they start first and run beside the other tests."""
-    workshop = Workshop(tmp_path_factory.mktemp("elsewhere"))
-    many_kinds(workshop)
-    add(workshop, "eels", raw="a\t1\nb\t7\n")
-    killed, dying = Workshop(tmp_path_factory.mktemp("killed")), Workshop(tmp_path_factory.mktemp("dying"))
-    add(killed, "bees", "cats", "dogs", build=ENDS_THE_BUILD)
-    add(dying, "cats", build=ENDS_ITS_WORKER)
-    add(dying, "dogs", "eels", build=BEGINS)
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
-    utf_8 = {"LC_ALL": "C.UTF-8"}
-    runs = {
-        "one": start(workshop, "one", "--workers=1", PYTHONHASHSEED="0", TZ="Pacific/Kiritimati", **ascii_only),
-        "two": start(workshop, "two", "--workers=2", PYTHONHASHSEED="1", TZ="America/New_York", **utf_8),
-        "killed": start(killed, "release", "--workers=2"),
-        "dying": start(dying, "release", "--workers=2"),
-    }
-    yield workshop, runs
-    for run in runs.values():
-        run.kill()
-        run.wait()
-        run.stdout.close()
 
 
 # Bad input ------------------------------------------------------------------------------------------------
@@ -603,15 +592,22 @@ def test_one_task_alone_has_the_same_bytes_as_with_the_other_task_of_its_corpus(
     assert set(pd.read_parquet(alone / LEDGER)["task"]) <= {task}
 
 
-def test_L2_the_bytes_depend_on_no_hash_seed_locale_time_zone_worker_count_or_run(elsewhere):
+def test_L2_the_bytes_depend_on_no_hash_seed_locale_time_zone_worker_count_or_run(workshop):
     """Nor does what is told of a corpus that cannot be built: `eels` has an unknown label."""
-    workshop, runs = elsewhere
+    many_kinds(workshop)
+    add(workshop, "eels", raw="a\t1\nb\t7\n")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
+    utf_8 = {"LC_ALL": "C.UTF-8"}
+    runs = {
+        "one": start(workshop, "one", "--workers=1", PYTHONHASHSEED="0", TZ="Pacific/Kiritimati", **ascii_only),
+        "two": start(workshop, "two", "--workers=2", PYTHONHASHSEED="1", TZ="America/New_York", **utf_8),
+    }
     here, outcomes = workshop.build("here")
     problem = str(outcomes["eels"].problem)
     assert "mood-eels: a.tsv:2: '7'" in problem
-    for out in ("one", "two"):
-        printed, _ = runs[out].communicate(timeout=60)
-        assert runs[out].returncode == 1, printed
+    for out, run in runs.items():
+        printed, _ = run.communicate(timeout=60)
+        assert run.returncode == 1, printed
         assert f"not built: {problem}" in printed
         assert tree(workshop.folder / out) == tree(here)
 
@@ -682,39 +678,28 @@ def test_an_interrupted_build_leaves_everything_as_it_was(workshop):
     assert_nothing_beside(workshop)
 
 
-def alive(group: int) -> list[int]:
-    """The processes of a group that still run."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            _, rest = stat.read_text().rsplit(")", 1)
-        except OSError:
-            continue
-        state, _, its_group = rest.split()[:3]
-        if int(its_group) == group and state != "Z":
-            found.append(int(stat.parent.name))
-    return found
-
-
-def test_the_workers_of_a_killed_build_end_too(elsewhere):
+def test_the_workers_of_a_killed_build_end_too(workshop):
     """Else they go on writing into the folder that the next build uses. Here a worker kills the build."""
-    _, runs = elsewhere
-    assert runs["killed"].wait(timeout=60) == -signal.SIGKILL
+    add(workshop, "bees", "cats", "dogs", build=ENDS_THE_BUILD)
+    run = start(workshop, "release", "--workers=2")
+    with run.stdout:
+        assert run.wait(timeout=60) == -signal.SIGKILL
     deadline = time.monotonic() + 15
-    while alive(runs["killed"].pid) and time.monotonic() < deadline:
+    while alive(run.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    left = alive(runs["killed"].pid)
+    left = alive(run.pid)
     for process in left:
         os.kill(process, signal.SIGKILL)
     assert left == []
 
 
-def test_a_worker_that_dies_costs_its_corpus_only(elsewhere):
+def test_a_worker_that_dies_costs_its_corpus_only(workshop):
     """`cats` takes its worker down while `dogs` is being built beside it, and `eels` waits."""
-    _, runs = elsewhere
-    printed, _ = runs["dying"].communicate(timeout=60)
-    assert re.findall("not built: (.*?): (.*?) died", printed) == [("cats", "a worker process")]
-    assert runs["dying"].returncode == 1
+    add(workshop, "cats", build=ENDS_ITS_WORKER)
+    add(workshop, "dogs", "eels", build=BEGINS)
+    _, outcomes = workshop.build(workers=2)
+    assert statuses(outcomes) == {"cats": "failed", "dogs": "built", "eels": "built"}
+    assert "worker process died" in str(outcomes["cats"].problem)
 
 
 # The disk and other builds --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ A source says where a raw file lies: in a local mirror laid out as `<corpus>/<fi
 download cache, or among the invented samples. No byte goes on to the next stage before it was checked.
 """
 
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -383,17 +384,16 @@ def _write(answer, wanted: Wanted, partial: Path, have: int, progress) -> None:
     if have and not answer.headers.get("content-range", "").startswith(f"bytes {have}-"):
         partial.unlink()  # ask for the whole file next time
         raise _TryAgain("the server continues at another place")
-    page = "text/html" in answer.headers.get("content-type", "")
+    chunks = answer.iter_raw()  # as they arrive: what came before a cut is kept
+    first = next(chunks, b"")
+    if not have and "text/html" in answer.headers.get("content-type", "") and looks_like_html(first):
+        raise Problem(
+            f"{wanted.url} answers with an HTML page instead of the file"
+            f" ({wanted.bytes or 'unknown'} bytes, sha256 {wanted.sha256 or 'unknown'} expected).",
+            todo="Open the address in a browser to see what it says, or give a mirror with --raw DIR.",
+        )
     with partial.open("ab" if have else "wb") as out:
-        for chunk in answer.iter_raw():  # as it arrives: what came before a cut is kept
-            if page and out.tell() == 0 and looks_like_html(chunk):
-                out.close()
-                partial.unlink()
-                raise Problem(
-                    f"{wanted.url} answers with an HTML page instead of the file"
-                    f" ({wanted.bytes or 'unknown'} bytes, sha256 {wanted.sha256 or 'unknown'} expected).",
-                    todo="Open the address in a browser to see what it says, or give a mirror with --raw DIR.",
-                )
+        for chunk in itertools.chain([first], chunks):
             out.write(chunk)
             progress(len(chunk))
             if wanted.bytes is not None and out.tell() > wanted.bytes:

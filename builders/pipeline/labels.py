@@ -153,6 +153,8 @@ def span_labels(task: Task, rows: pd.DataFrame, steps: list[Step]) -> tuple[pd.S
 
 def _pairs(declared: object) -> list[Span]:
     try:
+        if isinstance(declared, str) or any(isinstance(edge, bool) for span in declared for edge in span):
+            raise TypeError
         return [(index(start), index(end)) for start, end in declared]
     except (TypeError, ValueError):
         raise Problem(f"{str(declared)[:60]!r} is no list of (start, end) offsets.") from None
