@@ -508,3 +508,17 @@ def test_few_rows_are_no_special_case(workshop, rows):
     train = rows * 8 // 10
     test = (rows - train) // 2
     assert [int(sizes.get(split, 0)) for split in SPLITS] == [train, rows - train - test, test]
+
+
+def test_L3_a_class_that_a_split_lacks_is_told_with_the_count(workshop, capsys, monkeypatch):
+    """Three of 33 texts are good: one class, too few for every split; the ids are the same in all of them."""
+    from builders.commands.build import run
+
+    raw = "".join(f"text number {n}\t{int(n < 3)}\n" for n in range(33))
+    file = {"name": "a.tsv", "format": "tsv", "columns": ["text", "label"]}
+    workshop.corpus("invented", {"a.tsv": raw}, [classification()], [file])
+    monkeypatch.setattr("builders.declaration.CORPORA", workshop.folder / "corpora")
+    assert run([], workshop.mirror.folder, False, workshop.folder / "release", 1) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "warning: mood: no item of class good in" in told
+    assert "(3 in all)" in told

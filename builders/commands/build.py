@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -12,6 +13,8 @@ from builders.declaration import load_corpora
 from builders.pipeline.fetch import Samples
 from builders.pipeline.release import Outcome, build_release, read_lock
 from builders.problems import WrongUsage
+
+WARNINGS = 5
 
 
 def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: int) -> int:
@@ -32,7 +35,13 @@ def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: in
     failed = {name: outcome for name, outcome in outcomes.items() if outcome.status == "failed"}
     console = Console()
     if len(failed) < len(outcomes):
-        console.print(_summary(read_lock(out), outcomes))
+        lock = read_lock(out)
+        console.print(_summary(lock, outcomes))
+        absent = _absent_classes(lock)
+        for warning in absent[:WARNINGS]:
+            console.print(f"[yellow]warning[/yellow]: {escape(warning)}", highlight=False)
+        if len(absent) > WARNINGS:
+            console.print(f"and {len(absent) - WARNINGS} more such classes: socket-data show TASK", highlight=False)
         console.print(f"Release: {out}", highlight=False, soft_wrap=True)
     errors = Console(stderr=True, soft_wrap=True)
     for outcome in failed.values():
@@ -40,6 +49,20 @@ def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: in
     if len(failed) == len(outcomes):
         errors.print("Nothing could be built; what was there is as it was.")
     return 1 if failed else 0
+
+
+def _absent_classes(lock: dict) -> list[str]:
+    """Classes that a split holds no item of; too few items for every split is the usual reason."""
+    found = []
+    for entry in lock["corpora"].values():
+        for task, facts in entry["tasks"].items():
+            splits = {name: split.get("labels", {}) for name, split in facts["splits"].items()}
+            for label in splits["train"]:
+                absent = [name for name, labels in splits.items() if not labels[label]]
+                if absent:
+                    total = sum(splits[name][label] for name in ("train", "validation", "test"))
+                    found.append(f"{task}: no item of class {label} in {', '.join(absent)} ({total:,} in all)")
+    return found
 
 
 def _summary(lock: dict, outcomes: dict[str, Outcome]) -> Table:
