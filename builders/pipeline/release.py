@@ -478,7 +478,7 @@ def _told_as_problems(out: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _only_writer(out: Path) -> Iterator[None]:
-    """Hold the right to write `out`; the lock file lies in the system's folder for temporary files."""
+    """Hold the right to write `out`; meanwhile a lock file lies in the system's folder for temporary files."""
     import filelock
 
     name = sha256(os.fsencode(out)).hexdigest()[:16]
@@ -490,6 +490,8 @@ def _only_writer(out: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # Before the release: afterwards somebody else may hold it.
+        Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 
 
