@@ -64,6 +64,11 @@ def _as_tuple(value):
     return tuple(value) if isinstance(value, list) else value
 
 
+def _as_pairs(value):
+    """A YAML mapping as its pairs."""
+    return tuple(value.items()) if isinstance(value, dict) else value
+
+
 def _https(url: str) -> str:
     if urlsplit(url).scheme != "https" or not urlsplit(url).hostname or re.search(r"[\s\x00-\x1f]", url):
         raise PydanticCustomError("https", "{url} is not an https address", {"url": repr(url)})
@@ -79,6 +84,7 @@ def _inside(name: str) -> str:
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 Tokens = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+Pairs = Annotated[tuple[tuple[Text, Text], ...], BeforeValidator(_as_pairs)]
 Url = Annotated[str, AfterValidator(_https)]
 RelativePath = Annotated[Text, AfterValidator(_inside)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -223,6 +229,10 @@ class Label(_Declared):
     at_most: float | None = None
     """Instead of tokens: the range of a raw score that makes this class; the name says which side a score
     exactly on the threshold goes to."""
+    goes_with: Pairs = ()
+    """Other tasks of the corpus, each with the class that texts of this class have more often there than other
+    texts (of a regression: the value that is higher). Validation holds the items to it, so labels that were
+    turned round are found."""
 
     @property
     def is_range(self) -> bool:
@@ -444,7 +454,14 @@ class Corpus(_Declared):
             lambda: "by_hand: a gated corpus says what to get, from where, and which file to put where"
             if self.access != "open" and not self.by_hand else None,
             lambda: self._unpinned(),
+            lambda: self._unknown_relation(),
         )  # fmt: skip
+
+    def _unknown_relation(self) -> str | None:
+        known = {(task.name, name) for task in self.tasks if task.format != "span" for name in task.label_names}
+        stated = [pair for task in self.tasks for label in task.labels for pair in label.goes_with]
+        unknown = [f"{task}: {name}" for task, name in stated if (task, name) not in known]
+        return f"tasks: goes_with names what is no class here: {', '.join(unknown)}" if unknown else None
 
     def _unpinned(self) -> str | None:
         unpinned = [

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.pipeline.fetch import Samples
-from builders.pipeline.release import CARD, LEDGER, LOCK, OVERLAPS, build_release
+from builders.pipeline.lock import LOCK
+from builders.pipeline.release import CARD, LEDGER, OVERLAPS, build_release
 from builders.problems import Problem, WrongUsage
 from tests.conftest import Workshop, classification, regression
 

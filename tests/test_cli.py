@@ -16,8 +16,8 @@ import pytest
 
 from builders.cli import app, main
 from builders.declaration import load_corpora
+from builders.pipeline.lock import LOCK
 from builders.pipeline.package import SPLIT_FILES
-from builders.pipeline.release import LOCK
 from tests.conftest import Workshop, classification
 
 COMMANDS = [c.name or c.callback.__name__.replace("_", "-") for c in app.registered_commands]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from builders.pipeline.release import LEDGER, read_lock
+from builders.pipeline.lock import read_lock
+from builders.pipeline.release import LEDGER
 from tests.conftest import Workshop, classification, regression
 
 SPLITS = ("train", "validation", "test")

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.declaration import TextStep
-from builders.pipeline.release import LEDGER, LOCK
+from builders.pipeline.lock import LOCK
+from builders.pipeline.release import LEDGER
 from builders.pipeline.text import code_points, normalise, steps_of
 from builders.problems import Problem
 

@@ -8,9 +8,10 @@ import pandas as pd
 
 from builders.declaration import Corpus, Task, load_corpus, read_yaml
 from builders.pipeline.fetch import Mirror, Samples, Source, locate
+from builders.pipeline.lock import LOCK
 from builders.pipeline.package import SPLIT_FILES
 from builders.pipeline.read import raw_rows
-from builders.pipeline.release import LEDGER, LOCK, build_release
+from builders.pipeline.release import LEDGER, build_release
 from builders.problems import Problem, Problems
 
 PLACEHOLDER = "FILL IN"

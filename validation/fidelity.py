@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 
 from builders.declaration import Corpus, Task
 from builders.pipeline.keys import UNIT_SEPARATOR, canonical_keys, item_ids
+from builders.pipeline.lock import read_lock
 from builders.pipeline.package import PAIR_JOINT, data_path
-from builders.pipeline.release import LEDGER, read_lock
+from builders.pipeline.release import LEDGER
 from builders.pipeline.split import SPLITS
 from validation.published import facts, rows
 

@@ -11,7 +11,8 @@ from rich.table import Table
 from builders.commands import mirror_or_cache, select
 from builders.declaration import load_corpora
 from builders.pipeline.fetch import Samples
-from builders.pipeline.release import Outcome, build_release, read_lock
+from builders.pipeline.lock import read_lock
+from builders.pipeline.release import Outcome, build_release
 from builders.problems import WrongUsage
 
 WARNINGS = 5

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from builders.commands import select
 from builders.declaration import Corpus, Task, load_corpora
+from builders.pipeline.lock import read_lock
 from builders.pipeline.package import SPLIT_FILES, data_path
-from builders.pipeline.release import read_lock
 from builders.problems import Problem, WrongUsage
 
 ITEMS = 5

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from hashlib import file_digest, sha256
@@ -23,9 +23,10 @@ from typing import NamedTuple
 from builders import __version__
 from builders.declaration import Corpus
 from builders.pipeline.fetch import Located, Source, locate
+from builders.pipeline.lock import LOCK, Lock, read_lock
+from builders.pipeline.workers import pool
 from builders.problems import Problem, Problems, WrongUsage, examples
 
-LOCK = "release.lock.json"
 LEDGER = "ledger.parquet"
 OVERLAPS = "overlaps.parquet"
 CARD = "README.md"
@@ -177,38 +178,7 @@ def _sha256_of(content: object) -> str:
 # The folder that is there already ----------------------------------------------------------------------
 
 
-def read_lock(release: Path) -> dict:
-    """The lock of a release folder. Raises `Problem` if there is none or it is not one."""
-    try:
-        lock = json.loads((release / LOCK).read_text(encoding="utf-8"))
-        if not _is_lock(lock):
-            raise ValueError("it says something else than a lock")
-        return lock
-    except FileNotFoundError:
-        raise Problem(f"holds no {LOCK}, so it is not a release.", where=[str(release)]) from None
-    except (ValueError, RecursionError) as error:
-        raise Problem(f"{LOCK} is damaged ({error}).", where=[str(release)]) from None
-    except OSError as error:
-        raise Problem(f"{LOCK} cannot be read ({error.strerror}).", where=[str(release)]) from None
-
-
-def _is_lock(lock: object) -> bool:
-    """Whether what was read has the parts that commands rely on."""
-    try:
-        tasks = [facts for entry in lock["corpora"].values() for facts in entry["tasks"].values()]
-        return (
-            {"raw", "sample"} >= {lock["source"]}
-            and isinstance(lock["fingerprint"], str)
-            and isinstance(lock["not_built"], dict)
-            and all(isinstance(facts["sha256"], str) for facts in lock["files"].values())
-            and all(isinstance(entry["rows"], int) and "missing" in entry for entry in lock["corpora"].values())
-            and all({"items", "dropped", "splits", "off_by"} <= facts.keys() for facts in tasks)
-        )
-    except (TypeError, KeyError, AttributeError):
-        return False
-
-
-def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) -> dict | None:
+def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) -> Lock | None:
     """The lock of the release in `out`, None if there is nothing. Raises `WrongUsage` if it is to be left alone."""
     _recover(out)
     if not out.exists():
@@ -340,8 +310,6 @@ def _build(job: Job, staging: Path) -> dict[str, float]:
 
 
 def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[str, Outcome]]:
-    from multiprocessing import get_context
-
     if workers == 1 or len(jobs) <= 1:
         for job in jobs:
             future: Future = Future()
@@ -351,30 +319,17 @@ def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[s
                 future.set_exception(error)
             yield job.corpus.name, _outcome(job, future, staging)
         return
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=spawn, initializer=_end_with_parent) as pool:
-        futures = [(job, pool.submit(_build, job, staging)) for job in jobs]
+    with pool(min(workers, len(jobs))) as together:
+        futures = [(job, together.submit(_build, job, staging)) for job in jobs]
         try:
             for job, future in futures:
                 if isinstance(future.exception(), BrokenProcessPool):
                     # Some worker died and took the pool along; on its own each corpus shows whether it was the one.
-                    with ProcessPoolExecutor(1, mp_context=spawn, initializer=_end_with_parent) as alone:
+                    with pool(1) as alone:
                         future = alone.submit(_build, job, staging)
                 yield job.corpus.name, _outcome(job, future, staging)
         finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Let this worker end when the program that started it is killed."""
-    import threading
-    from multiprocessing import parent_process
-
-    def watch() -> None:
-        parent_process().join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+            together.shutdown(cancel_futures=True)
 
 
 def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
