@@ -9,11 +9,9 @@ written, nothing else. Machines are noisy: compare ratios of one run, not second
 
 import json
 import os
-import resource
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from hashlib import sha256
@@ -22,35 +20,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.memory import Peak
 from builders.commands import select
 from builders.declaration import load_corpora
 from builders.pipeline.fetch import Mirror
-from builders.pipeline.release import LOCK, build_release
-
-
-def resident() -> int:
-    """Bytes that this process and its children hold in memory now."""
-    pages, todo = 0, [os.getpid()]
-    while todo:
-        process = todo.pop()
-        try:
-            pages += int(Path(f"/proc/{process}/statm").read_text().split()[1])
-            todo += map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return pages * resource.getpagesize()
-
-
-class Peak(threading.Thread):
-    """Watches the memory of this process and its children until it is stopped."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.most, self.stopped = 0, threading.Event()
-
-    def run(self):
-        while not self.stopped.wait(0.05):
-            self.most = max(self.most, resident())
+from builders.pipeline.lock import LOCK
+from builders.pipeline.release import build_release
 
 
 def floor(mirror: Path, out: Path, scratch: Path) -> float:
@@ -66,14 +41,12 @@ def floor(mirror: Path, out: Path, scratch: Path) -> float:
 
 def main(mirror: Path, names: list[str]) -> None:
     corpora = load_corpora()
-    peak = Peak()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "release"
-        peak.start()
-        start = time.perf_counter()
-        outcomes = build_release(select(corpora, names), corpora, Mirror(mirror), out, workers=os.cpu_count() or 1)
-        wall = time.perf_counter() - start
-        peak.stopped.set()
+        with Peak() as peak:
+            start = time.perf_counter()
+            outcomes = build_release(select(corpora, names), corpora, Mirror(mirror), out, workers=os.cpu_count() or 1)
+            wall = time.perf_counter() - start
         start = time.perf_counter()
         build_release(select(corpora, names), corpora, Mirror(mirror), out, workers=os.cpu_count() or 1)
         again = time.perf_counter() - start

@@ -134,6 +134,40 @@ def fidelity(
     raise typer.Exit(run(release, published, json_file))
 
 
+@app.command(
+    epilog=_examples(
+        "socket-data validate release",
+        "socket-data validate release --report reports",
+        "socket-data validate release --task 'emobank#valence'",
+    )
+)
+def validate(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)],
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="T", help="Only this task or corpus, with every warning. Can be repeated."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a report there, pages to look at in a browser.", show_default=False),
+    ] = None,
+    statistics: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the numbers behind the verdict there, no texts.", show_default=False),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Corpora measured at a time; 0 means one per CPU.")
+    ] = 0,
+) -> None:
+    """Say whether a release may be published, and why not: files, ledger, splits, labels, texts, papers.
+
+    Errors block; those listed in validation/known.yaml with a reason are accepted. The release is only read.
+    """
+    from builders.commands.validate import run
+
+    raise typer.Exit(run(release, task or [], report, statistics, workers))
+
+
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="The corpus (its folder's name).", show_default=False)]
 
 

@@ -89,7 +89,8 @@ Url = Annotated[str, AfterValidator(_https)]
 RelativePath = Annotated[Text, AfterValidator(_inside)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-TaskName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+(#[A-Za-z0-9_-]+)?$")]
+_TASK_NAME = r"^[A-Za-z0-9_-]+(#[A-Za-z0-9_-]+)?$"
+TaskName = Annotated[str, StringConstraints(pattern=_TASK_NAME)]
 
 
 Rule = Callable[[], str | None]
@@ -138,10 +139,28 @@ class _Declared(BaseModel):
         return declared
 
 
+# What pydantic says of the commonest mistakes, in the words of whoever writes a corpus.yaml.
+_IN_OUR_WORDS = {
+    "extra_forbidden": "no such key",
+    "missing": "is missing",
+    "string_type": "a text is expected",
+    "model_type": "a mapping of keys is expected",
+    "model_attributes_type": "a mapping of keys is expected",
+    "bool_type": "true or false is expected",
+    "int_type": "a whole number is expected",
+    "float_type": "a number is expected",
+}
+_PATTERNS = {
+    r"\S": "is blank",
+    _TASK_NAME: "is no task name: letters, digits, _ and -, at most one # between them",
+}
+
+
 def _lines(fault: dict) -> list[str]:
     """`key: what is wrong` for one fault, which for nested declarations holds several."""
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"]).lstrip(".")
-    inner = fault["msg"].split("\n") if fault["type"] == "rules" else [f": {fault['msg']}"]
+    told = _PATTERNS.get(fault.get("ctx", {}).get("pattern"), _IN_OUR_WORDS.get(fault["type"], fault["msg"]))
+    inner = fault["msg"].split("\n") if fault["type"] == "rules" else [f": {told}"]
     return [key + line if not key or line.startswith(":") else f"{key}.{line}" for line in inner]
 
 

@@ -14,6 +14,13 @@ from builders.declaration import CORPORA, Corpus, load_corpus, read_yaml
 from builders.pipeline.fetch import Mirror
 from builders.pipeline.release import build_release
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--regenerate", action="store_true", help="write the messages of tests/faults anew where they differ, and fail"
+    )
+
+
 PLAIN_BUILD = """
 import pandas as pd
 
@@ -49,7 +56,7 @@ def classification(name: str = "mood", column: str = "label", **more) -> dict:
         "format": "classification",
         "column": column,
         "labels": [
-            {"name": "bad", "raw": "0", "meaning": "Not in a good mood."},
+            {"name": "bad", "raw": "0", "meaning": "In a bad mood."},
             {"name": "good", "raw": "1", "meaning": "In a good mood."},
         ],
     } | more

@@ -200,8 +200,8 @@ WRONG_CODE = {
     "returns-a-dict": ("def build(raw):\n    return raw\n", ["build.py", "dict, not a table"]),
     "no-source-row": ("def build(raw):\n    return raw['a.tsv'][['text', 'label']]\n", ["no column source_row"]),
     "no-label": ("def build(raw):\n    return raw['a.tsv'][['source_row', 'text']]\n", ["no column label"]),
-    "number-for-text": ("def build(raw):\n    return raw['a.tsv'].assign(text=1)\n", ["row 1", "text holds int"]),
-    "no-text": ("def build(raw):\n    return raw['a.tsv'].assign(text=None)\n", ["build.py", "row 1", "not text"]),
+    "number-for-text": ("def build(raw):\n    return raw['a.tsv'].assign(text=1)\n", ["a.tsv:1", "text holds int"]),
+    "no-text": ("def build(raw):\n    return raw['a.tsv'].assign(text=None)\n", ["build.py", "a.tsv:1", "not text"]),
     "row-repeats": ("def build(raw):\n    return raw['a.tsv'].assign(source_row='x')\n", ["build.py", "source_row x"]),
     "columns-twice": (
         "import pandas as pd\n\ndef build(raw):\n    return pd.concat([raw['a.tsv'], raw['a.tsv']], axis=1)\n",

@@ -90,7 +90,7 @@ def test_no_key_of_a_corpus_may_lack_or_be_null(told, key):
     content = yaml.safe_load(written())
     assert_told(told(yaml.safe_dump(content | {key: None})), key)
     del content[key]
-    assert_told(told(yaml.safe_dump(content)), key, "required")
+    assert_told(told(yaml.safe_dump(content)), key, "missing")
 
 
 @pytest.mark.parametrize(

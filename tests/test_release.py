@@ -188,6 +188,10 @@ def test_the_lock_counts_what_is_in_the_files(seen):
         counts = seen.items[task.name]["split"].value_counts()
         expected = {split: int(counts.get(split, 0)) for split in SPLITS} | {"sockette": len(seen.sockette[task.name])}
         assert {split: part["items"] for split, part in facts["splits"].items()} == expected, task.name
+        # The digest is of what a file holds: the table that was written and the file that is read have the same.
+        for split, part in facts["splits"].items():
+            file = seen.lock["files"][f"data/{task.name.replace('#', '--')}/{split}.parquet"]
+            assert part["content"] == file["content"], (task.name, split)
 
 
 # Splits -------------------------------------------------------------------------------------------------

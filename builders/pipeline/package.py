@@ -67,6 +67,11 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     )
 
 
+def type_name(kind: pa.DataType) -> str:
+    """A type in words, without the name that a Parquet writer or reader gives the elements of a list."""
+    return str(kind).replace("<element:", "<item:")
+
+
 def content_digest(table: pa.Table) -> str:
     """A SHA-256 of what a table holds, independent of the Parquet writer and of row groups.
 
@@ -86,7 +91,7 @@ def content_digest(table: pa.Table) -> str:
 def _parts(array: pa.Array) -> Iterable[bytes | memoryview]:
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    yield f"{array.type}\x1f".encode()
+    yield f"{type_name(array.type)}\x1f".encode()
     yield len(array).to_bytes(8, "little")
     if pa.types.is_struct(array.type):
         for index, field in enumerate(array.type):

@@ -10,6 +10,7 @@ import importlib.util
 import io
 import json
 import re
+import reprlib
 import sys
 import tarfile
 import zipfile
@@ -19,9 +20,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import pandas as pd
 
 from builders.declaration import Corpus, RawFile
+from builders.pipeline.schemas import ONCE, THERE, UNIQUE, Failure, failures, raw_schema
 from builders.problems import Problem, examples, raise_all
 
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}
@@ -29,6 +32,12 @@ BYTE_ORDER_MARK = "\ufeff"
 
 # Texts compress by a factor of ten or so; a member so many times larger than its archive is no text.
 MOST_UNPACKED = 200
+
+NOT_AS_PROMISED = "Either a raw file has another shape than declared, or build.py is wrong."
+
+# Bounds what is shown of a cell, however large it is.
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -70,7 +79,7 @@ def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         raise Problem(
             f"stopped with {type(error).__name__}: {error}.",
             where=[f"build.py line {line}"],
-            todo="Either a raw file has another shape than declared, or build.py is wrong.",
+            todo=NOT_AS_PROMISED,
         ) from error
 
 
@@ -320,45 +329,65 @@ def _read_json_object(stream: BinaryIO, file: RawFile, name: str, tables: Mappin
 
 
 def checked(corpus: Corpus, rows: object) -> pd.DataFrame:
-    """`rows` if they are what `build.py` promises to return, with a fresh index.
+    """`rows` if they are what `build.py` promises to return (`raw_schema`), with a fresh index.
 
-    Raises `Problem` naming every column that is missing or holds something else, with the first record.
+    Raises `Problem`, or all of them as `Problems`, naming every column that is missing or holds something else, with
+    what it holds and the first records.
     """
     if not isinstance(rows, pd.DataFrame):
         raise Problem(f"returned a {type(rows).__name__}, not a table.", where=["build.py"])
-    needed = ["source_row", *corpus.text_columns, *filter(None, [corpus.group, corpus.parts])]
-    read = {task.column for task in corpus.tasks} | {d.column for task in corpus.tasks for d in task.drops}
-    missing = [column for column in [*needed, *sorted(read)] if column not in rows.columns]
-    if missing:
-        there = [str(column) for column in rows.columns if column != "source_row"]
-        raise Problem(
-            f"no column {', '.join(dict.fromkeys(missing))}; there are {_header(there) or 'none'}.",
-            where=["build.py"],
-            todo="A raw file has another header than expected, or build.py names the column otherwise.",
-        )
-    twice = rows.columns[rows.columns.duplicated()]
-    if len(twice):
-        raise Problem(f"returned the column {examples(twice)} twice.", where=["build.py"])
+    raise_all(_broken_promises(rows, failures(raw_schema(corpus), rows)))
     rows = rows.reset_index(drop=True)
-    if corpus.parts:
-        odd = rows[~rows[corpus.parts].isin(["whole", "part"])]
-        if len(odd):
-            raise Problem(
-                f"column {corpus.parts} says {odd[corpus.parts].iloc[0]!r}; it has to be whole or part.",
-                where=["build.py", odd["source_row"].iloc[0]],
-            )
-    for column in needed:
-        odd = [index for index, value in enumerate(rows[column]) if not isinstance(value, str)]
-        if odd:
-            raise Problem(
-                f"column {column} holds {type(rows[column][odd[0]]).__name__}, not text.",
-                where=["build.py", f"row {examples([index + 1 for index in odd])}"],
-            )
-        rows[column] = _column(rows[column].tolist(), rows["source_row"])
-    repeated = rows["source_row"][rows["source_row"].duplicated()]
-    if len(repeated):
-        raise Problem(
-            f"source_row {examples(repeated.unique(), repeated.nunique())} stands for several rows.",
-            where=["build.py"],
-        )
+    for column in ["source_row", *corpus.text_columns, *filter(None, [corpus.group, corpus.parts])]:
+        rows[column] = pd.Series(rows[column].tolist(), dtype="str")
     return rows
+
+
+def _broken_promises(rows: pd.DataFrame, found: Sequence[Failure]) -> list[Problem]:
+    """What is wrong with the table of a `build.py`, in words."""
+    problems = []
+    missing = [column for column, must, _ in found if must == THERE]
+    if missing:
+        there = [_name(str(column)) for column in rows.columns if column != "source_row"]
+        problems.append(
+            Problem(
+                f"no column {', '.join(missing)}; there are {examples(there, at_most=20) or 'none'}.",
+                where=["build.py"],
+                todo="A raw file has another header than expected, or build.py names the column otherwise.",
+            )
+        )
+    twice = [column for column, must, _ in found if must == ONCE]
+    if twice:
+        problems.append(Problem(f"returned the column {examples(map(_name, twice))} twice.", where=["build.py"]))
+    for column, must, positions in found:
+        if column in {*missing, *twice}:
+            continue
+        cells = rows[column].iloc[positions]
+        if must == UNIQUE:
+            names = cells.unique()
+            what = f"{column} {examples(map(_name, names[:3]), len(names))} stands for several rows."
+            where = ["build.py"]
+        else:
+            what = f"column {column} holds {_cell(cells.iloc[0])}, not {must}."
+            where = ["build.py", examples([_record(rows, position) for position in positions[:3]], len(positions))]
+        problems.append(Problem(what, where=where, todo=NOT_AS_PROMISED))
+    return problems
+
+
+def _record(rows: pd.DataFrame, position: int) -> str:
+    """What a message calls a raw row: its source_row, or where it has none its number."""
+    named = rows["source_row"].iloc[position] if list(rows.columns).count("source_row") == 1 else None
+    return _name(named) if isinstance(named, str) and named else f"row {position + 1:,}"
+
+
+def _name(text: str) -> str:
+    """A name as a message shows it: short, and without characters that nobody sees."""
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _cell(value: object) -> str:
+    """A cell as a message shows it: on one line, short, and with its type where it is no text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    shown = " ".join(_SHORT.repr(value).split())
+    return shown if value is None or isinstance(value, str) else f"{type(value).__name__} {shown}"

@@ -404,7 +404,7 @@ def _file_facts(path: Path, pq, content_digest) -> dict:
 
 def _rules() -> dict:
     """The rules and thresholds behind a release, as numbers."""
-    from builders.pipeline.keys import LOOSE_WORDS
+    from builders.pipeline.keys import LOOSE_WORDS, NEAR_DUPLICATES
     from builders.pipeline.split import HEAP_SHARE, HEAP_UNITS, SOCKETTE_ITEMS
 
     return {
@@ -413,6 +413,7 @@ def _rules() -> dict:
         "heap_share": HEAP_SHARE,
         "heap_units": HEAP_UNITS,
         "sockette_items": SOCKETTE_ITEMS,
+        "near_duplicates": NEAR_DUPLICATES,
     }
 
 
