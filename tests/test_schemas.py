@@ -154,6 +154,19 @@ def test_a_wrong_cell_is_told_with_its_column_its_check_and_its_id(task, column,
     assert told == [fault(column, must, IDS[ROW])]
 
 
+def test_infinity_is_no_number_even_on_a_scale_without_end():
+    task = Task(**regression(scale=[0.0, np.inf]))
+    frame = planted(split(WARMTH), "label", np.inf)
+    assert faults(item_schema(task), frame) == [fault("label", "a finite number from 0 to inf", IDS[ROW])]
+
+
+def test_rows_are_told_whatever_the_index_is():
+    """As of a table put together from parts."""
+    for task in (PAIR, SPANS):
+        frame = planted(split(task), "text", "x").set_axis([0, 1, 0, 1, 0, 1])
+        assert {tuple(one["examples"]) for one in faults(item_schema(task), frame)} == {(IDS[ROW],)}
+
+
 @pytest.mark.parametrize("char", WHITE_SPACE)
 def test_every_white_space_of_the_pipeline_is_outer_white_space(char):
     checks = {one["check"] for one in faults(item_schema(MOOD), planted(split(MOOD), "text", f"a{char}"))}
@@ -300,7 +313,7 @@ CELLS = [
     np.array(3),
     pd.NA,
     pd.NaT,
-    object(),
+    object,
     10**30,
 ]
 
@@ -322,7 +335,9 @@ def test_whatever_a_table_holds_is_told_and_never_raises(task, cell):
         pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("text", "x"), ("label", "y")])),
         pd.DataFrame([["a", "b"]], columns=pd.Index(["\ud83d", None], dtype="object")),
         pd.DataFrame({"text": ["a", "b"], "id": ["x", "x"]}, index=["same", "same"]),
-        pd.DataFrame({"text": pd.Series(["\ud83d"], dtype=pd.StringDtype("python", na_value=np.nan))}),
+        pd.DataFrame(
+            dict.fromkeys(["text", "label"], pd.Series(["\ud83d"], dtype=pd.StringDtype("python", na_value=np.nan)))
+        ),
         pd.DataFrame({"text": ["a"], "label": pd.Series(["a"], dtype="category"), "id": [[IDS[0]]]}),
     ],
     ids=["nothing", "no column", "two levels", "odd names", "index repeats", "half a character", "odd types"],

@@ -186,7 +186,8 @@ def row_schema(look: Look) -> Iterator[Seen]:
     for split, faults in look.facts["schema"].items():
         for fault in faults:
             yield Seen(
-                f"{split}: column {fault['column']} has to be {fault['check']}; {_count(fault['rows'], 'row is', 'rows are')} not.",
+                f"{split}: column {fault['column']} has to be {fault['check']};"
+                f" {_count(fault['rows'], 'row is', 'rows are')} not.",
                 fault["rows"],
                 f"{split} {fault['column']} {fault['check']}",
                 tuple(map(str, fault.get("examples", ()))),
@@ -595,16 +596,16 @@ def _artefact_message(found: dict) -> str:
     )
 
 
-def _artefacts(look: Look, strong: bool, todo: str = "") -> Iterator[Seen]:
+def _artefacts(look: Look, strong: bool) -> Iterator[Seen]:
     for found in look.facts.get("artefacts", ()):
         if found["strong"] == strong:
-            yield Seen(_artefact_message(found) + todo, found["support"], found["what"])
+            yield Seen(_artefact_message(found), found["support"], found["what"])
 
 
 @rule("artefact", ERROR, "task")
 def artefact(look: Look) -> Iterator[Seen]:
     """No character, token or white space gives the label away."""
-    yield from _artefacts(look, strong=True, todo=" Repair it with text_steps, or list it in known.yaml.")
+    yield from _artefacts(look, strong=True)
 
 
 @rule("cue", WARNING, "task")

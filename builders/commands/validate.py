@@ -12,6 +12,7 @@ from builders.commands import select
 from builders.declaration import load_corpora
 from builders.problems import WrongUsage, examples
 from validation.rules import ERROR, RULES
+from validation.statistics import check_folder as check_statistics
 from validation.statistics import write_statistics
 from validation.validate import Validated, validate
 
@@ -26,8 +27,14 @@ def run(release: Path, names: list[str], report: Path | None, statistics: Path |
     for folder in filter(None, (report, statistics)):
         if release.resolve() in (folder.resolve(), *folder.resolve().parents):
             raise WrongUsage("lies in the release, which is only read.", where=[str(folder)], todo="Choose another.")
+    if report:
+        from validation.report import check_folder
+
+        check_folder(report)
     if statistics and names:
         raise WrongUsage("--statistics needs the whole release, not --task.")
+    if statistics:
+        check_statistics(statistics)
     corpora = load_corpora()
     tasks = {task for chosen in select(corpora, names).values() for task in chosen} if names else set()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -63,6 +70,8 @@ def _print(validated: Validated, in_full: bool, report: Path | None) -> None:
         console.print(_warnings(validated))
     for finding in validated.errors:
         console.print(f"[red]error[/red]: {finding}", markup=True, soft_wrap=True)
+    if validated.errors:
+        console.print("Repair each at its source, or list it with a reason in validation/known.yaml.")
     known = sum(bool(finding.known) for finding in validated.findings)
     warnings = sum(finding.severity != ERROR and not finding.known for finding in validated.findings)
     verdict = "may not be published" if validated.errors else "nothing blocks it"

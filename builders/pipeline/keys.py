@@ -21,9 +21,17 @@ UNIT_SEPARATOR = "\x1f"
 # Loose keys link only texts of at least so many words; shorter ones ("Yes ." and "yes!") say too little.
 LOOSE_WORDS = 5
 
-# How near-duplicates are looked for in a finished release (see `validation.measure.near`); part of its lock, so that two
-# people who look find the same.
-NEAR_DUPLICATES = {"threshold": 0.6, "least_shingles": 7, "permutations": 128, "bands": 32, "seed": 1}
+# How near-duplicates are looked for in a finished release (see `validation.measure.near`); part of its lock, so that
+# two people who look find the same.
+NEAR_DUPLICATES = {
+    "library": "rensa 0.5",
+    "shingles": "pairs of adjacent words, casefolded letters and digits",
+    "threshold": 0.6,
+    "least_shingles": 7,
+    "permutations": 128,
+    "bands": 32,
+    "seed": 1,
+}
 
 VARIATION_SELECTORS = [(0x180B, 0x180D), (0x180F, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF)]
 

@@ -24,6 +24,7 @@ from validation.measure.near import near_pairs
 from validation.measure.traces import KINDS, matched, traces
 
 EXAMPLES = 3
+NEAR_EXAMPLES = 10
 # A row whose text is blank has no id; one that left nothing behind has no item that stayed.
 LEDGER_EMPTY = ("id", "kept_id")
 QUANTILES = {"min": 0.0, "median": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -138,7 +139,7 @@ def measure_corpus(release: Path, corpus: Corpus, tasks: Sequence[str], settings
         for one in items.values():
             facts[one.task.name]["ledger"] = _ledger(ledger, one)
     places = {name: (one.unit, one.split) for name, one in items.items()}
-    return Measured(whole | {"tasks": facts}, hashes, ids.astype("S16"), places, seconds)
+    return Measured(whole | {"tasks": facts}, hashes, np.char.encode(ids.astype("U16"), "ascii"), places, seconds)
 
 
 # Reading -------------------------------------------------------------------------------------------------
@@ -339,7 +340,8 @@ def _ledger(table: pa.Table | str, items: Items) -> dict:
         "unreadable": unreadable,
         "dropped": {str(reason): int(count) for reason, count in dropped.items()},
         "twice": int(rows["source_row"].duplicated().sum()),
-        "kept_unknown": int((~kept.isin(items.ids)).sum()),
+        # As fixed-width texts: sets of Python strings would take a second for a large task.
+        "kept_unknown": int((~np.isin(kept.to_numpy().astype("U16"), items.ids.astype("U16"))).sum()),
         "undeclared_reasons": sorted(set(dropped.index) - declared),
     }
 
@@ -458,7 +460,7 @@ def _near(split: np.ndarray, key: pd.Series, ids: np.ndarray, settings: Mapping)
     """Held-out texts that have a near-duplicate in train, and those that have one in the other held-out split only."""
     found = near_pairs(key, split, settings)
     in_train = split[found["second"]] == TRAIN
-    nearest = found[in_train].sort_values("similarity", ascending=False, kind="stable")[:EXAMPLES]
+    nearest = found[in_train].sort_values("similarity", ascending=False, kind="stable")[:NEAR_EXAMPLES]
     return {
         "held_out": int((split > TRAIN).sum()),
         "train": int(in_train.sum()),

@@ -22,7 +22,7 @@ from builders.pipeline.split import SPLITS
 from validation.measure.traces import KINDS
 from validation.report import plots
 from validation.report.content import CorpusContent, corpus_content, difference, matrix, overlap_pairs
-from validation.rules import ERROR, RULES, Finding
+from validation.rules import ERROR, Finding, rule_table
 from validation.validate import Validated
 
 if TYPE_CHECKING:
@@ -169,10 +169,7 @@ def rule_rows(findings: Sequence[Finding], rows: Sequence[Mapping]) -> list[dict
     """Every rule with the numbers of its findings, and in which tasks or corpora they are."""
     slugs = {row["task"]: row["slug"] for row in rows}
     told = []
-    for rule in [
-        *({"id": r.id, "severity": r.severity, "scope": r.scope, "about": r.about} for r in RULES),
-        *OTHER_RULES,
-    ]:
+    for rule in (*rule_table(), *OTHER_RULES):
         found = [finding for finding in findings if finding.rule == rule["id"]]
         places = Counter(finding.place for finding in found)
         told.append(
