@@ -1,4 +1,4 @@
-"""The committed statistics of the real build: the rules hold against them without the data, and the data still has them."""
+"""The committed statistics of the real build: rules hold against them without the data, and the data still has them."""
 
 import json
 
