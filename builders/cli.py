@@ -168,6 +168,110 @@ def validate(
     raise typer.Exit(run(release, task or [], report, statistics, workers))
 
 
+@app.command(
+    epilog=_examples(
+        "socket-data verify release",
+        "socket-data verify Blablablab/SOCKET@v2.0.0 --load",
+    )
+)
+def verify(
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR_OR_REPO", help="A release folder, or a Hub repository, maybe @revision.", show_default=False
+        ),
+    ],
+    load: Annotated[
+        bool, typer.Option("--load", help="Load every task by name with `datasets` and compare the rows too.")
+    ] = False,
+) -> None:
+    """Check a folder or a Hub repository against its release.lock.json: every file, and with --load every row."""
+    from builders.commands.verify import run
+
+    raise typer.Exit(run(place, load))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data diff release-old release",
+        "socket-data diff Blablablab/SOCKET@v2.0.0 release --json diff.json",
+    )
+)
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="A folder or Hub repository.", show_default=False)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The later one.", show_default=False)],
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write every changed row there, by id.", show_default=False),
+    ] = None,
+    changelog: Annotated[bool, typer.Option("--changelog", help="Print a draft CHANGELOG entry instead.")] = False,
+) -> None:
+    """Say what changed between two releases, row by row, and which version that asks for.
+
+    Items are added, removed (with the ledger's reason), moved to another split, relabelled, or spelled otherwise.
+    """
+    from builders.commands.diff import run
+
+    raise typer.Exit(run(before, after, json_file, changelog))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data push release --repo Blablablab/SOCKET --dry-run",
+        "socket-data push release --repo Blablablab/SOCKET",
+    )
+)
+def push(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)],
+    repo: Annotated[str, typer.Option(metavar="ID", help="The Hub repository, owner/name.", show_default=False)],
+    create_pr: Annotated[bool, typer.Option("--create-pr", help="As a pull request, without a tag.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Validate and print the plan, change nothing.")] = False,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Instead of v and the version.", show_default=False)
+    ] = None,
+    include_restricted: Annotated[
+        bool, typer.Option("--include-restricted", help="Also corpora that are gated or may not be passed on; asks.")
+    ] = False,
+) -> None:
+    """Make a Hub repository equal to a release, in one commit; tag it; load every task again and compare.
+
+    Refuses what does not validate. The token is that of `hf auth login` or HF_TOKEN. A push that was cut can be
+    repeated.
+    """
+    from builders.commands.push import run
+
+    raise typer.Exit(run(release, repo, create_pr, dry_run, tag, include_restricted))
+
+
+@app.command(
+    epilog=_examples(
+        "socket-data release --raw mirror --out release --against Blablablab/SOCKET@v2.0.0 --report reports",
+        "socket-data release --sample --out release-sample",
+    )
+)
+def release(
+    raw: Raw = None,
+    sample: Annotated[bool, typer.Option("--sample", help="From the invented samples in the project.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The release folder, made or replaced.")] = Path(
+        "release"
+    ),
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="DIR_OR_REPO", help="The last release, to compare with.", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the validation report there.", show_default=False)
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Corpora worked on at a time; 0 means one per CPU.")
+    ] = 0,
+) -> None:
+    """Build, validate and compare with the last release, in one go, with a verdict at the end."""
+    from builders.commands.release import run
+
+    raise typer.Exit(run(raw, sample, out, against, report, workers))
+
+
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="The corpus (its folder's name).", show_default=False)]
 
 
@@ -218,3 +322,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stdout = None  # whoever read has hung up; nothing is left to say
         sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

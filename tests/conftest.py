@@ -183,3 +183,27 @@ def sample_release(build_once) -> Path:
 def real_release(build_once, shared) -> Path:
     """A release of all tasks whose real raw files are here."""
     return build_once(shared / "raw")
+
+
+@pytest.fixture
+def hub():
+    """A Hub for tests, empty."""
+    from tests.hub import Hub
+
+    with Hub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def api(hub, monkeypatch, tmp_path):
+    """The real client of that Hub, with a token that may write. A new connection, past any proxy; no other login."""
+    from huggingface_hub import HfApi, close_session
+
+    from tests.hub import TOKEN
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    close_session()
+    yield HfApi(endpoint=hub.url, token=TOKEN)
+    close_session()

@@ -236,7 +236,8 @@ def assert_only_dogs_are_built(workshop: Workshop, outcomes: Mapping) -> None:
     assert lock["not_built"] == {name: str(outcomes[name].problem) for name in bad}
     assert list(lock["corpora"]) == ["dogs"]
     data = [f"data/mood-dogs/{split}.parquet" for split in ("train", "validation", "test", "sockette")]
-    assert {*tree(release)} == {"data", "data/mood-dogs", *data, LEDGER, OVERLAPS, CARD, LOCK}
+    pages = {"tasks", "tasks/mood-dogs.md", "croissant.json"}
+    assert {*tree(release)} == {"data", "data/mood-dogs", *data, *pages, LEDGER, OVERLAPS, CARD, LOCK}
     assert_nothing_beside(workshop)
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from builders.declaration import load_corpora
 from builders.problems import Problem, WrongUsage
+from builders.publish.hub import folder_of
 from tests.conftest import classification, regression
 from validation import fidelity
-from validation.published import Published, facts, folder_of, rows
+from validation.published import Published, facts, rows
 
 TEXTS = [f"an invented text, number {number}" for number in range(20)]
 

@@ -9,7 +9,6 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, close_session
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import (
     HfHubHTTPError,
     RemoteEntryNotFoundError,
@@ -33,23 +32,6 @@ HUBS_OWN = {".gitattributes": GITATTRIBUTES}
 
 # The client's own: it passes files to `httpx2` under a name that is going away.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationWarning")
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    with Hub() as hub:
-        yield hub
-
-
-@pytest.fixture
-def api(hub, monkeypatch, tmp_path) -> Iterator[HfApi]:
-    """The real client, with a token that may write. A new connection, past any proxy; no login but the token."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    close_session()
-    yield HfApi(endpoint=hub.url, token=TOKEN)
-    close_session()
 
 
 def add(path: str, content: bytes) -> CommitOperationAdd:

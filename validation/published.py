@@ -11,7 +11,7 @@ import pandas as pd
 
 from builders.declaration import Task, read_yaml
 from builders.pipeline.read import decode, lines
-from builders.problems import Problem, WrongUsage
+from builders.problems import Problem
 
 FACTS = Path(__file__).parent / "published.yaml"
 SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
@@ -92,23 +92,3 @@ def _label(task: Task, raw: object, where: list[str]) -> object:
         return names.index(raw) if raw in names else range(len(names))[int(raw)]
     except (ValueError, TypeError, IndexError, SyntaxError, AttributeError, MemoryError, RecursionError):
         raise Problem(f"{str(raw)[:60]!r} is not a label of {task.name}.", where=where) from None
-
-
-def folder_of(place: str) -> Path:
-    """The folder with published rows: `place` itself, or a download of the Hub repository of that name.
-
-    Raises `WrongUsage` if it is neither, `Problem` if the repository cannot be had.
-    """
-    if Path(place).is_dir():
-        return Path(place)
-    if place.count("/") != 1 or place.startswith((".", "/")):
-        raise WrongUsage("neither a folder nor a Hub repository.", where=[place])
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        return Path(snapshot_download(place, repo_type="dataset", allow_patterns=["SOCKET_DATA/**"]))
-    except (HfHubHTTPError, OSError) as error:
-        raise Problem(
-            f"cannot be had: {type(error).__name__}.", where=[place], todo="Check the name and the network."
-        ) from None

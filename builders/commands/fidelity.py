@@ -6,13 +6,14 @@ from rich.console import Console
 from rich.table import Table
 
 from builders.declaration import load_corpora
+from builders.publish.hub import folder_of
 from validation.fidelity import Compared, as_json, compare
-from validation.published import facts, folder_of
+from validation.published import facts
 
 
 def run(release: Path, published: str | None, json_file: Path | None) -> int:
     """Print how every task differs from the published release and why; 0 if every difference has a reason."""
-    compared = compare(release, load_corpora(), folder_of(published) if published else None)
+    compared = compare(release, load_corpora(), folder_of(published, ["SOCKET_DATA/**"]) if published else None)
     if json_file:
         json_file.write_text(as_json(compared), encoding="utf-8")
     console = Console()

@@ -112,7 +112,7 @@ def build_release(
                 and _complete(previous, intact)
             )
             if built and not as_before:
-                _finish(built, not_built, source, staging)
+                _finish(built, not_built, _kind(source), staging)
                 _swap(staging, out)
     return outcomes
 
@@ -122,6 +122,11 @@ def _job(corpus: Corpus, tasks: tuple[str, ...], source: Source) -> Job:
     if problems:
         raise Problems(problems) if len(problems) > 1 else problems[0]
     return Job(corpus, tasks, located, _fingerprint(corpus, tasks, located))
+
+
+def _kind(source: Source) -> str:
+    """What the lock says of where the raw files came from."""
+    return "sample" if source.kind == "sample" else "raw"
 
 
 # What a result depends on ------------------------------------------------------------------------------
@@ -164,7 +169,8 @@ def _release_fingerprint(jobs: Sequence[Job], not_built: Mapping[str, str]) -> s
     return _sha256_of(
         {
             "release": __version__,
-            "card": _digest_of(PACKAGE.parent / "cards", "*.py"),
+            "cards": _digest_of(PACKAGE.parent / "cards", "*.py", "templates/*"),
+            "card facts": _digest_of(PACKAGE.parent / "validation", "published.yaml", "known.yaml"),
             "corpora": {job.corpus.name: job.fingerprint for job in jobs},
             "not_built": not_built,
         }
@@ -203,10 +209,9 @@ def _previous(out: Path, selected: Mapping[str, Sequence[str]], source: Source) 
             where=[str(out)],
             todo="Move them elsewhere or choose another --out.",
         )
-    kind = "sample" if source.kind == "sample" else "raw"
-    if lock["source"] != kind:
+    if lock["source"] != _kind(source):
         raise WrongUsage(
-            f"holds a release built from {lock['source']} files; this build reads {kind} files.",
+            f"holds a release built from {lock['source']} files; this build reads {_kind(source)} files.",
             where=[str(out)],
             todo="Choose another --out.",
         )
@@ -283,6 +288,31 @@ def _reuse(job: Job, previous: dict, out: Path, staging: Path) -> None:
     _write_keys(job, staging)
 
 
+def take_corpora(
+    release: Path,
+    corpora: Mapping[str, Corpus],
+    names: Sequence[str],
+    out: Path,
+    left_out: Mapping[str, str],
+) -> None:
+    """Write the part of a release that these corpora make to the new folder `out`, a release by itself.
+
+    `left_out` says of the others why; the lock of the new release tells. The files of `release` have to be as its lock
+    says (see `builders.publish.verify`). Raises `Problem` if the folder cannot be written.
+    """
+    lock = read_lock(release)
+    jobs = []
+    for name in names:
+        entry = lock["corpora"][name]
+        located = Located({}, entry["raw"], entry["missing"])
+        jobs.append(Job(corpora[name], tuple(entry["tasks"]), located, entry["fingerprint"]))
+    with _told_as_problems(out), _staging(out) as staging:
+        for job in jobs:
+            _reuse(job, lock, release, staging)
+        _finish(jobs, lock["not_built"] | left_out, lock["source"], staging)
+        _swap(staging, out)
+
+
 def _part(staging: Path, corpus: str, kind: str) -> Path:
     """Where a corpus leaves what the whole release needs of it."""
     return staging / "parts" / f"{corpus}.{kind}"
@@ -354,15 +384,15 @@ def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
     return Outcome("failed", problem)
 
 
-def _finish(built: Sequence[Job], not_built: Mapping[str, str], source: Source, staging: Path) -> None:
-    """Make a release of the staged corpora: ledger, overlaps, card and lock."""
+def _finish(built: Sequence[Job], not_built: Mapping[str, str], source: str, staging: Path) -> None:
+    """Make a release of the staged corpora: ledger, overlaps, what it says of itself (cards), and lock."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from builders.pipeline.overlaps import matrix, overlaps
     from builders.pipeline.package import LEDGER_SCHEMA, content_digest, write_parquet
-    from cards.card import card
+    from cards.card import documents
 
     names = [job.corpus.name for job in built]
     ledgers = [pq.read_table(_part(staging, name, "ledger.parquet")) for name in names]
@@ -377,7 +407,7 @@ def _finish(built: Sequence[Job], not_built: Mapping[str, str], source: Source, 
     shutil.rmtree(staging / "parts")
     lock = {
         "release": __version__,
-        "source": "sample" if source.kind == "sample" else "raw",
+        "source": source,
         "fingerprint": _release_fingerprint(built, not_built),
         "versions": versions(),
         "rules": _rules(),
@@ -385,12 +415,17 @@ def _finish(built: Sequence[Job], not_built: Mapping[str, str], source: Source, 
         "corpora": facts,
         "overlaps": matrix(shared),
     }
-    (staging / CARD).write_text(card([job.corpus for job in built], lock), encoding="utf-8", newline="\n")
-    files = {}
-    for path in sorted(staging.rglob("*")):
-        if path.is_file():
-            files[path.relative_to(staging).as_posix()] = _file_facts(path, pq, content_digest)
-    lock["files"] = files
+    files = {
+        path.relative_to(staging).as_posix(): _file_facts(path, pq, content_digest)
+        for path in staging.rglob("*")
+        if path.is_file()
+    }
+    for name, text in documents([job.corpus for job in built], lock, files).items():
+        path = staging / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        files[name] = _file_facts(path, pq, content_digest)
+    lock["files"] = dict(sorted(files.items()))
     text = json.dumps(lock, indent=1, ensure_ascii=False) + "\n"
     (staging / LOCK).write_text(text, encoding="utf-8", newline="\n")
 
