@@ -161,7 +161,8 @@ def validate(
 ) -> None:
     """Say whether a release may be published, and why not: files, ledger, splits, labels, texts, papers.
 
-    Errors block; those listed in validation/known.yaml with a reason are accepted. The release is only read.
+    Errors block (exit status 1); those listed in validation/known.yaml with a reason are accepted. The release is
+    only read. --report also runs the great-expectations suite, whose failures are errors too.
     """
     from builders.commands.validate import run
 
@@ -291,6 +292,57 @@ def check(name: CorpusName, raw: Raw = None) -> None:
     raise typer.Exit(run(name, raw))
 
 
+baseline = typer.Typer(
+    help="Score predictions on a release, and put the scores beside those of the paper.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+app.add_typer(baseline, name="baseline")
+
+
+@baseline.command(
+    epilog=_examples(
+        "socket-data baseline majority release", "socket-data baseline majority release --json scores.json"
+    )
+)
+def majority(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write a score file there too.", show_default=False)
+    ] = None,
+) -> None:
+    """Score what needs no model: the most frequent label of train, and chance, on test and SocKETTe of every task.
+
+    The same rows of the paper stand beside it; what differs is marked, with the reason.
+    """
+    from builders.commands.baseline import run_majority
+
+    raise typer.Exit(run_majority(release, json_file))
+
+
+@baseline.command(
+    epilog=_examples("socket-data baseline correlate", "socket-data baseline correlate scores.json --plot points.svg")
+)
+def correlate(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="SCORES.json", help="Score files of one model; the paper's values if none.", show_default=False
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw the tasks there.", show_default=False)
+    ] = None,
+) -> None:
+    """Say how scores on test and on SocKETTe go together: Pearson's r over tasks, its interval, what single tasks do.
+
+    Only tasks with more than 1,000 test items count; SocKETTe is the test split itself for the others.
+    """
+    from builders.commands.baseline import run_correlate
+
+    raise typer.Exit(run_correlate(files or [], plot))
+
+
 def _interrupt(*_) -> None:
     """Being told to end is like Ctrl-C: what was begun is cleared away."""
     raise KeyboardInterrupt
@@ -321,6 +373,10 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.stdout = None  # whoever read has hung up; nothing is left to say
+        sys.exit(1)
+    except OSError as error:
+        print(f"socket-data: {error.filename or 'the output'}: {error.strerror or error}.", file=sys.stderr)
+        sys.stdout = None
         sys.exit(1)
 
 

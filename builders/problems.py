@@ -65,3 +65,9 @@ def examples(values: Iterable[object], total: int | None = None, at_most: int = 
     total = len(values) if total is None else total
     shown = ", ".join(str(value) for value in values[:at_most])
     return shown + (f" and {total - at_most:,} more" if total > at_most else "")
+
+
+def visible(text: str, at_most: int = 1_000) -> str:
+    """Text from a file as a terminal may show it: on one line, control characters spelled out, cut to a length."""
+    shown = "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in text[:at_most])
+    return shown + ("…" if len(text) > at_most else "")

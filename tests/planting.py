@@ -23,8 +23,8 @@ from builders.pipeline.package import (
     schema,
     write_parquet,
 )
-from builders.pipeline.release import CARD, LEDGER
-from cards.card import card
+from builders.pipeline.release import LEDGER
+from cards.card import documents
 
 
 class Planted:
@@ -87,11 +87,22 @@ class Planted:
                         labels = {label: int((rows["label"] == code).sum()) for code, label in enumerate(names)}
                         facts["splits"][split]["labels"] = labels
                 facts["items"] = sum(facts["splits"][split]["items"] for split in SPLIT_FILES[:3])
-        (self.folder / CARD).write_text(card([self.corpora[name] for name in lock["corpora"]], lock), encoding="utf-8")
-        for name in lock["files"]:
+        data = [name for name in lock["files"] if name.endswith(".parquet")]
+        self._facts(lock, data)
+        for entry in lock["corpora"].values():
+            for task, facts in entry["tasks"].items():
+                for split in SPLIT_FILES:
+                    facts["splits"][split]["content"] = lock["files"][data_path(self.task(task), split)]["content"]
+        owners = [self.corpora[name] for name in lock["corpora"]]
+        for name, text in documents(owners, lock, {name: lock["files"][name] for name in data}).items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+        self._facts(lock, [name for name in lock["files"] if name not in data])
+        self.put_lock(lock)
+        return self.folder
+
+    def _facts(self, lock: dict, names: list[str]) -> None:
+        for name in names:
             path = self.folder / name
             lock["files"][name] = {"sha256": sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
             if path.suffix == ".parquet":
                 lock["files"][name]["content"] = content_digest(pq.read_table(path))
-        self.put_lock(lock)
-        return self.folder

@@ -39,6 +39,19 @@ def test_every_file_that_is_not_as_locked_is_told_all_at_once(release):
     ]
 
 
+def test_a_table_rewritten_by_pandas_still_holds_the_same_rows(release):
+    path = release / "data" / "emotion-span" / "train.parquet"
+    pq.write_table(pq.read_table(path), path, store_schema=True, compression="snappy")
+    table = pq.read_table(release / "data" / "hypo-l" / "train.parquet").to_pandas()
+    table.to_parquet(release / "data" / "hypo-l" / "train.parquet")
+    table.assign(label=table["label"].astype("int8")).to_parquet(release / "data" / "hypo-l" / "test.parquet")
+    assert verify_folder(release, read_lock(release)) == [
+        "data/emotion-span/train.parquet: the same rows in other bytes (another writer?).",
+        "data/hypo-l/test.parquet: altered: it has columns of other types.",
+        "data/hypo-l/train.parquet: the same rows in other bytes (another writer?).",
+    ]
+
+
 def test_the_command_ends_with_0_or_1(release):
     assert CliRunner().invoke(app, ["verify", str(release)]).exit_code == 0
     (release / "README.md").unlink()

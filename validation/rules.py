@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 from builders.declaration import Corpus, Task
 from builders.pipeline.items import LEDGER
-from builders.problems import examples
 from validation.measure.traces import KINDS
 from validation.published import facts as published
 
@@ -78,7 +77,7 @@ class Finding(NamedTuple):
         return self.severity == ERROR and not self.known
 
     def __str__(self) -> str:
-        told = f" ({examples(self.examples, len(self.examples))})" if self.examples else ""
+        told = f" (e.g. {', '.join(self.examples[:3])})" if self.examples else ""
         return f"{self.place}: {self.rule}: {self.message}{told}"
 
 
@@ -136,14 +135,14 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 @rule("missing-file", ERROR, "release")
 def missing_file(look: Look) -> Iterator[Seen]:
-    """Every file that the lock names is there."""
+    """Every file that the lock names is there, a regular file."""
     for name in look.facts["files"]["missing"]:
-        yield Seen(f"{name} is named by the lock but not there; build the release again.", what=name)
+        yield Seen(f"{name} is named by the lock but not there as a file; build the release again.", what=name)
 
 
 @rule("altered-file", ERROR, "release")
 def altered_file(look: Look) -> Iterator[Seen]:
-    """Every file has the sha256 that the lock says."""
+    """Every file has the sha256 and size that the lock says."""
     for file in look.facts["files"]["altered"]:
         yield Seen(
             f"{file['name']} has sha256 {file['sha256'][:12]}…, the lock says {file['lock'][:12]}…; it was changed"
@@ -170,7 +169,32 @@ def undeclared_task(look: Look) -> Iterator[Seen]:
 def not_built(look: Look) -> Iterator[Seen]:
     """Every corpus could be built."""
     for corpus, why in look.facts["not_built"].items():
-        yield Seen(f"{corpus} is not in the release: {why.splitlines()[0]}", what=corpus)
+        yield Seen(f"{corpus} is not in the release: {why.partition(chr(10))[0]}", what=corpus)
+
+
+@rule("no-task", ERROR, "release")
+def no_task(look: Look) -> Iterator[Seen]:
+    """A release has a task, and every table and ledger row belongs to a task of the lock."""
+    if not look.facts["tasks"]:
+        yield Seen("the lock has no task; build the release again.")
+    for name in look.facts["without_task"]:
+        yield Seen(f"{name} has files or ledger rows, but the lock has no such task; build again.", what=name)
+
+
+@rule("other-raw-file", ERROR, "release")
+def other_raw_file(look: Look) -> Iterator[Seen]:
+    """The raw files of the lock are those that corpus.yaml declares."""
+    for name in look.facts["other_raw"]:
+        yield Seen(f"the lock has another sha256 for the raw file {name} than its corpus.yaml; build again.", what=name)
+
+
+@rule("document", ERROR, "release")
+def document(look: Look) -> Iterator[Seen]:
+    """The card and the other documents are what the lock and the declarations give, to the byte."""
+    for name in look.facts["documents"]:
+        yield Seen(f"{name} is not what this lock and these declarations give; build the release again.", what=name)
+    if look.facts["card_unreadable"]:
+        yield Seen(f"README.md {look.facts['card_unreadable']}; build the release again.", what="metadata")
 
 
 @rule("unreadable-table", ERROR, "task")
@@ -245,7 +269,7 @@ def ledger_rows(look: Look) -> Iterator[Seen]:
     ledger = look.facts["ledger"]
     if ledger["twice"]:
         yield Seen(f"{_count(ledger['twice'], 'raw row')} dropped twice.", ledger["twice"], "twice")
-    if ledger["kept_unknown"]:
+    if ledger["kept_unknown"] and not look.facts["unreadable"].keys() & set(SPLITS):
         yield Seen(
             f"{_count(ledger['kept_unknown'], 'ledger row')} with a kept_id that no item has.",
             ledger["kept_unknown"],
@@ -457,6 +481,8 @@ def overlaps_list(look: Look) -> Iterator[Seen]:
     for what, word in (("unlisted", "not listed"), ("unfounded", "listed, but not so")):
         if listed[what]:
             yield Seen(f"{_count(listed[what], 'pair')} of items {word} in overlaps.parquet.", listed[what], what)
+    if listed["other_in_lock"] and not listed["unreadable"]:
+        yield Seen("the lock counts other overlaps than there are; build the release again.", what="lock")
     if listed["unreadable"]:
         yield Seen(f"overlaps.parquet: {listed['unreadable']}; build the release again.", what="unreadable")
 

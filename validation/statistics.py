@@ -35,6 +35,8 @@ def write_statistics(validated: Validated, folder: Path) -> None:
 
 def check_folder(folder: Path) -> None:
     """Raises `WrongUsage` unless the folder is absent, empty, or holds earlier statistics."""
+    if folder.exists() and not folder.is_dir():
+        raise WrongUsage("is a file.", where=[str(folder)], todo="Choose another --statistics.")
     there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if there and (RELEASE not in there or any(not name.endswith(".json") for name in there)):
         raise WrongUsage(f"holds files that are no statistics: {examples(there)}.", where=[str(folder)])

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from builders.declaration import Corpus
 from builders.pipeline.keys import NEAR_DUPLICATES
@@ -21,11 +22,11 @@ from builders.pipeline.package import LEDGER_SCHEMA, OVERLAPS_SCHEMA
 from builders.pipeline.release import CARD, LEDGER, OVERLAPS
 from builders.pipeline.split import SPLITS
 from builders.pipeline.workers import pool
-from builders.problems import Problem
-from cards.card import features
+from builders.problems import Problem, examples
+from cards.card import documents, features
 from validation.known import judge, read_known
 from validation.measure.corpus import LEDGER_EMPTY, Measured, measure_corpus, read_table
-from validation.rules import Finding, findings
+from validation.rules import ERROR, Finding, findings
 
 
 class Validated(NamedTuple):
@@ -65,18 +66,34 @@ def validate(
         for name, entry in lock["corpora"].items()
     }
     chosen = {name: names for name, names in chosen.items() if names}
+    absent = sorted(set(tasks) - {task for names in chosen.values() for task in names})
+    if absent:
+        raise Problem(
+            f"not in this release: {examples(absent)}.",
+            where=[str(release)],
+            todo=f"It has {examples(sorted(task for names in chosen.values() for task in names))}." if chosen else "",
+        )
     settings = lock["rules"].get("near_duplicates", NEAR_DUPLICATES)
     seconds: Counter = Counter()
     measured = {}
+    failed = {}
     for name, one in _measured(release, corpora, chosen, settings, lock, workers):
-        measured[name] = one
-        seconds.update(one.seconds)
         report(name)
-    measured = {name: measured[name] for name in chosen}
-    facts = _release_facts(release, lock, declared) | {
-        "corpora": {name: _corpus_facts(lock, name, one.facts) for name, one in measured.items()}
+        if isinstance(one, str):
+            failed[name] = one
+        else:
+            measured[name] = one
+            seconds.update(one.seconds)
+    measured = {name: measured[name] for name in chosen if name in measured}
+    facts = _release_facts(release, lock, declared, corpora) | {
+        "corpora": {name: _corpus_facts(lock, name, one.facts) for name, one in measured.items()},
     }
-    facts |= _overlaps(release, {} if tasks else measured)
+    whole = (
+        not tasks
+        and not failed
+        and not any(task["unreadable"] for corpus in facts["corpora"].values() for task in corpus["tasks"].values())
+    )
+    facts |= _overlaps(release, lock, measured if whole else {})
     _compare_with_card(release, corpora, facts)
     places = {name for name, names in chosen.items() if not tasks} | {
         task for names in chosen.values() for task in names
@@ -87,7 +104,9 @@ def validate(
         known, places = [entry for entry in known if entry.at_most is None], set()
     elif not tasks:
         places.add("release")
-    judged = judge(findings(facts, corpora), known, places)
+    # No rule: it is this program that failed, whatever the release is like.
+    unmeasured = [Finding("not-measured", ERROR, name, "", "", why, 1, ()) for name, why in failed.items()]
+    judged = [*unmeasured, *judge(findings(facts, corpora), known, places)]
     return Validated(lock, facts, judged, dict(seconds))
 
 
@@ -95,7 +114,7 @@ def _measured(release, corpora, chosen, settings, lock, workers):
     """Every chosen corpus with what was measured, the largest first."""
     size = {name: sum(task["items"] for task in lock["corpora"][name]["tasks"].values()) for name in chosen}
     order = sorted(chosen, key=lambda name: -size[name])
-    if workers == 1 or len(order) == 1:
+    if workers == 1 or len(order) <= 1:
         for name in order:
             future: Future = Future()
             try:
@@ -115,49 +134,82 @@ def _measured(release, corpora, chosen, settings, lock, workers):
             together.shutdown(cancel_futures=True)
 
 
-def _result(name: str, future: Future) -> Measured:
+def _result(name: str, future: Future) -> Measured | str:
+    """What was measured of a corpus, or in words why nothing could be: the others are measured all the same."""
     try:
         return future.result()
     except BrokenProcessPool:
-        raise Problem("a worker process died (out of memory?).", where=[name], todo="Try with --workers 1.") from None
-    except (Problem, OSError):
-        raise
+        return "a worker process died (out of memory?); try with --workers 1"
     except Exception as error:
-        raise Problem(
-            f"validation stopped with {type(error).__name__}: {error}.",
-            where=[name],
-            todo="That is a fault of this program; please report it.",
-        ) from error
+        return f"validation stopped with {type(error).__name__}: {error}; that is a fault of this program, report it"
 
 
 # The release as a whole ----------------------------------------------------------------------------------
 
 
-def _release_facts(release: Path, lock: Lock, declared: Mapping[str, str]) -> dict:
+def _release_facts(release: Path, lock: Lock, declared: Mapping[str, str], corpora: Mapping[str, Corpus]) -> dict:
     files: dict[str, list] = {"missing": [], "altered": [], "foreign": []}
     for name, said in lock["files"].items():
-        try:
-            with (release / name).open("rb") as stream:
-                sha256 = file_digest(stream, "sha256").hexdigest()
-        except OSError:
+        path = release / name
+        if path.is_symlink() or not path.is_file():
             files["missing"].append(name)
             continue
-        if sha256 != said["sha256"]:
-            files["altered"].append({"name": name, "sha256": sha256, "lock": said["sha256"]})
+        with path.open("rb") as stream:
+            seen = {"sha256": file_digest(stream, "sha256").hexdigest(), "bytes": path.stat().st_size}
+        if any(seen[key] != said[key] for key in seen):
+            files["altered"].append({"name": name, "sha256": seen["sha256"], "lock": said["sha256"]})
     present = {
-        path.relative_to(release).as_posix() for path in release.rglob("*") if path.is_symlink() or path.is_file()
+        path.relative_to(release).as_posix() for path in release.rglob("*") if path.is_symlink() or not path.is_dir()
     }
     files["foreign"] = sorted(present - {LOCK, *lock["files"]})
-    in_lock = [(name, task) for name, entry in lock["corpora"].items() for task in entry["tasks"]]
+    in_lock = {task: name for name, entry in lock["corpora"].items() for task in entry["tasks"]}
     ledger = read_table(release / LEDGER, LEDGER_SCHEMA, empty=LEDGER_EMPTY)
+    slugs = {task.replace("#", "--") for task in in_lock}
+    in_files = {name.split("/")[1] for name in lock["files"] if name.startswith("data/")}
+    in_ledger = set() if isinstance(ledger, str) else set(ledger["task"].unique().to_pylist())
     return {
         "release": lock["release"],
         "source": lock["source"],
         "files": files,
         "not_built": lock["not_built"],
-        "undeclared": [task for name, task in in_lock if declared.get(task) != name],
+        "undeclared": [task for task, name in in_lock.items() if declared.get(task) != name],
+        "without_task": sorted({*(in_files - slugs), *(in_ledger - in_lock.keys())}),
+        "tasks": len(in_lock),
+        "other_raw": _other_raw(lock, corpora),
+        "documents": sorted({*_other_documents(release, lock, corpora)} - {file["name"] for file in files["altered"]}),
         "ledger_unreadable": ledger if isinstance(ledger, str) else "",
     }
+
+
+def _other_raw(lock: Lock, corpora: Mapping[str, Corpus]) -> list[str]:
+    """Raw files that the lock has with another sha256 than their declaration."""
+    found = []
+    for name, entry in lock["corpora"].items():
+        pinned = {file.name: file.sha256 for file in corpora[name].files if file.sha256} if name in corpora else {}
+        for file, facts in entry["raw"].items():
+            if lock["source"] == "raw" and pinned.get(file, facts["sha256"]) != facts["sha256"]:
+                found.append(f"{name}/{file}")
+    return found
+
+
+def _other_documents(release: Path, lock: Lock, corpora: Mapping[str, Corpus]) -> list[str]:
+    """Cards and other documents that are not what the lock and the declarations give."""
+    known = [corpora[name] for name in lock["corpora"] if name in corpora]
+    if len(known) < len(lock["corpora"]):
+        return []  # told by themselves
+    data = {name: facts for name, facts in lock["files"].items() if name.endswith(".parquet")}
+    try:
+        wanted = documents(known, lock, data)
+    except (LookupError, TypeError, ValueError) as error:
+        return [f"cards cannot be made of this lock ({type(error).__name__}: {error})"]
+    found = []
+    for name, text in wanted.items():
+        path = release / name
+        if path.is_file() and path.read_bytes() != text.encode():
+            found.append(name)
+        if name not in lock["files"]:
+            found.append(name)
+    return found
 
 
 def _corpus_facts(lock: Lock, name: str, facts: dict) -> dict:
@@ -169,13 +221,29 @@ def _corpus_facts(lock: Lock, name: str, facts: dict) -> dict:
         measured["ledger"] |= {"rows": entry["rows"]}
         differs = []
         for split, seen in measured["splits"].items():
-            differs += _other_counts(f"{split}: ", seen, said["splits"].get(split, {}), "the lock")
+            told = _other_counts(f"{split}: ", seen, said["splits"].get(split, {}), "the lock")
+            if not told and not _is_content(lock, data_file(task, split), said["splits"][split], seen["content"]):
+                told = [f"{split}: other rows than the lock has a digest of"]
+            differs += told
+        whole = sum(part["items"] for split, part in measured["splits"].items() if split in SPLITS)
+        if not measured["unreadable"] and said["items"] != whole:
+            differs.append(f"items: {whole:,}, the lock says {said['items']:,}")
         if said["dropped"] != measured["ledger"]["dropped"] and not measured["ledger"]["unreadable"]:
             differs.append(
                 f"dropped: the ledger has {_counts(measured['ledger']['dropped'])}, the lock {_counts(said['dropped'])}"
             )
         measured["lock_differs"] = differs
     return facts
+
+
+def data_file(task: str, split: str) -> str:
+    """Where a split of a task lies."""
+    return f"data/{task.replace('#', '--')}/{split}.parquet"
+
+
+def _is_content(lock: Lock, name: str, said: Mapping, digest: str) -> bool:
+    """Whether both places of the lock that tell what a table holds say this."""
+    return {said["content"], lock["files"].get(name, {}).get("content", digest)} == {digest}
 
 
 def _other_counts(place: str, seen: dict, said: dict, who: str) -> list[str]:
@@ -191,20 +259,26 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "nothing"
 
 
-def _overlaps(release: Path, measured: Mapping[str, Measured]) -> dict:
+def _overlaps(release: Path, lock: Lock, measured: Mapping[str, Measured]) -> dict:
     """Which items of a task are also items of another corpus's tasks, counted anew and held against the list.
 
     Of a part of a release nothing is said: the other side may lie in what was left out."""
+    listed = read_table(release / OVERLAPS, OVERLAPS_SCHEMA)
     if not measured:
-        return {"overlaps": {}, "overlaps_listed": {"unlisted": 0, "unfounded": 0, "unreadable": ""}}
+        unreadable = listed if isinstance(listed, str) else ""
+        none = {"unlisted": 0, "unfounded": 0, "unreadable": unreadable, "other_in_lock": False}
+        return {"overlaps": {}, "overlaps_listed": none}
     hashes = [np.unique(one.hashes) for one in measured.values()]
     values, counts = np.unique(np.concatenate(hashes), return_counts=True)
     shared = values[counts > 1]
     table = (
         overlaps([_keyed(one, shared) for one in measured.values()]) if len(shared) else OVERLAPS_SCHEMA.empty_table()
     )
-    listed = read_table(release / OVERLAPS, OVERLAPS_SCHEMA)
-    return {"overlaps": matrix(table), "overlaps_listed": _listed(table, listed)}
+    counts = matrix(table)
+    return {
+        "overlaps": counts,
+        "overlaps_listed": _listed(table, listed) | {"other_in_lock": counts != lock["overlaps"]},
+    }
 
 
 def _keyed(measured: Measured, shared: np.ndarray) -> pd.DataFrame:
@@ -231,60 +305,94 @@ def _listed(table: pa.Table, listed: pa.Table | str) -> dict:
     ours, theirs = (
         set(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True)) for rows in (table, listed)
     )
-    return {"unlisted": len(ours - theirs), "unfounded": len(theirs - ours), "unreadable": ""}
+    return {"unlisted": len(ours - theirs), "unfounded": len(listed) - len(ours & theirs), "unreadable": ""}
+
+
+class _Part(BaseModel):
+    split: str
+    path: str
+
+
+class _Config(BaseModel):
+    config_name: str
+    data_files: list[_Part]
+
+
+class _Size(BaseModel):
+    name: str
+    num_examples: int
+
+
+class _Info(BaseModel):
+    config_name: str
+    features: list[dict]
+    splits: list[_Size]
+
+
+class _Front(BaseModel):
+    """What a card's metadata has to be like to be compared."""
+
+    configs: list[_Config]
+    dataset_info: list[_Info]
 
 
 def _compare_with_card(release: Path, corpora: Mapping[str, Corpus], facts: dict) -> None:
     """Add to every task where the card says something else than its files: `card_differs`, `card_labels`."""
-    front, unreadable = _front_matter(release / CARD)
-    configs = _by_name(front, "configs")
-    infos = _by_name(front, "dataset_info")
+    front, facts["card_unreadable"] = _front_matter(release / CARD)
+    configs = {one.config_name: one for one in front.configs}
+    infos = {one.config_name: one for one in front.dataset_info}
     for name, corpus in facts["corpora"].items():
         for task in corpora[name].tasks:
             if task.name not in corpus["tasks"]:
                 continue
             seen = corpus["tasks"][task.name]
-            info, config = infos.get(task.name, {}), configs.get(task.name, {})
-            counts = {split: part["items"] for split, part in seen["splits"].items() if part["items"]}
-            paths = [{"split": split, "path": f"data/{task.slug}/{split}.parquet"} for split in counts]
-            said = info.get("splits")
-            said = {one.get("name"): one.get("num_examples") for one in said} if _is_rows(said) else {}
-            differs = [unreadable] if unreadable else []
-            if not differs:
-                if not seen["unreadable"] and config.get("data_files") != paths:
-                    differs.append("names other files or splits")
-                if info.get("features") != features(task):
-                    differs.append("declares other columns or label names")
-                for split, part in seen["splits"].items():
-                    if part["items"] != said.get(split, 0):
-                        differs.append(f"says that {split} has {said.get(split, 'no')} items, it has {part['items']:,}")
-            seen["card_differs"], seen["card_labels"] = differs, _labels_of(info)
+            seen["card_differs"], seen["card_labels"] = [], []
+            if facts["card_unreadable"]:
+                continue
+            info, config = infos.get(task.name), configs.get(task.name)
+            if not info or not config:
+                seen["card_differs"].append("does not name the task")
+                continue
+            filled = {split: part["items"] for split, part in seen["splits"].items() if part["items"]}
+            paths = {split: data_file(task.name, split) for split in filled}
+            if not seen["unreadable"] and {part.split: part.path for part in config.data_files} != paths:
+                seen["card_differs"].append(f"names other files or splits than {', '.join(paths)}")
+            if info.features != features(task):
+                seen["card_differs"].append("declares other columns or label names")
+            said = {size.name: size.num_examples for size in info.splits}
+            for split, part in seen["splits"].items():
+                if part["items"] != said.get(split, 0):
+                    seen["card_differs"].append(
+                        f"says that {split} has {said.get(split, 'no')} items, it has {part['items']:,}"
+                    )
+            seen["card_labels"] = _labels_of(info)
 
 
-def _front_matter(path: Path) -> tuple[dict, str]:
-    """The metadata of a card, and in words why there is none."""
+def _front_matter(path: Path) -> tuple[_Front, str]:
+    """The metadata of a card, and in words why there is none that can be compared."""
+    none = _Front(configs=[], dataset_info=[])
+    if not path.is_file():
+        return none, ""  # told as a missing file
     try:
         parts = path.read_text(encoding="utf-8").split("---\n", 2)
-        front = yaml.safe_load(parts[1]) if len(parts) == 3 else None
-        return (front, "") if isinstance(front, dict) else ({}, "has no metadata")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        return {}, f"cannot be read ({str(error).splitlines()[0][:80]})"
+        return (_Front.model_validate(yaml.safe_load(parts[1])), "") if len(parts) == 3 else (none, "has no metadata")
+    except ValidationError as error:
+        fault = error.errors()[0]
+        return none, f"has other metadata than a card ({'.'.join(map(str, fault['loc'])) or 'all of it'})"
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 2}: " if mark else ""
+        return none, f"has metadata that is no YAML ({where}{getattr(error, 'problem', error)})"
+    except (OSError, ValueError, RecursionError) as error:
+        return none, f"cannot be read ({type(error).__name__})"
 
 
-def _is_rows(content: object) -> bool:
-    return isinstance(content, list) and all(isinstance(row, dict) for row in content)
-
-
-def _by_name(front: dict, key: str) -> dict[str, dict]:
-    rows = front.get(key)
-    return {row["config_name"]: row for row in rows if "config_name" in row} if _is_rows(rows) else {}
-
-
-def _labels_of(info: dict) -> list[str]:
+def _labels_of(info: _Info) -> list[str]:
     """The class names that a card's features give, in the order of their ids; none if it gives none."""
-    for feature in info.get("features") or () if _is_rows(info.get("features")) else ():
+    for feature in info.features:
         kind = feature.get("dtype")
-        names = kind.get("class_label", {}).get("names") if isinstance(kind, dict) else None
-        if feature.get("name") == "label" and isinstance(names, dict):
+        names = kind.get("class_label") if isinstance(kind, dict) else None
+        names = names.get("names") if isinstance(names, dict) else None
+        if feature.get("name") == "label" and isinstance(names, dict) and all(str(key).isdigit() for key in names):
             return [str(name) for _, name in sorted(names.items(), key=lambda pair: int(pair[0]))]
     return []

@@ -5,12 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from builders.commands import select
 from builders.declaration import load_corpora
-from builders.problems import WrongUsage, examples
+from builders.problems import WrongUsage, examples, visible
 from validation.rules import ERROR, RULES
 from validation.statistics import check_folder as check_statistics
 from validation.statistics import write_statistics
@@ -23,7 +24,8 @@ def run(release: Path, names: list[str], report: Path | None, statistics: Path |
     Raises `WrongUsage` if there is no such folder or task, or if something is to be written into the release.
     """
     if not release.is_dir():
-        raise WrongUsage("there is no such folder.", where=[str(release)])
+        what = "is a file, not a release folder." if release.exists() else "there is no such folder."
+        raise WrongUsage(what, where=[str(release)])
     for folder in filter(None, (report, statistics)):
         if release.resolve() in (folder.resolve(), *folder.resolve().parents):
             raise WrongUsage("lies in the release, which is only read.", where=[str(folder)], todo="Choose another.")
@@ -58,20 +60,26 @@ def run(release: Path, names: list[str], report: Path | None, statistics: Path |
 
 
 def _print(validated: Validated, in_full: bool, report: Path | None) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
+    if validated.lock["source"] == "sample":
+        console.print("Built from invented samples: a demonstration, not data.")
     console.print(_tasks(validated))
     if in_full:
         for finding in validated.findings:
             if not finding.blocks:
-                console.print(f"{finding.severity if not finding.known else 'known'}: {finding}", markup=False)
+                console.print(
+                    f"{'known' if finding.known else finding.severity}: {visible(str(finding))}", markup=False
+                )
                 if finding.known:
                     console.print(f"  accepted: {' '.join(finding.known.split())}", markup=False)
     else:
         console.print(_warnings(validated))
     for finding in validated.errors:
-        console.print(f"[red]error[/red]: {finding}", markup=True, soft_wrap=True)
+        console.print(f"[red]error[/red]: {escape(visible(str(finding)))}")
     if validated.errors:
-        console.print("Repair each at its source, or list it with a reason in validation/known.yaml.")
+        console.print(
+            "Repair each at its source; what has to stay is listed, with its reason, in validation/known.yaml."
+        )
     known = sum(bool(finding.known) for finding in validated.findings)
     warnings = sum(finding.severity != ERROR and not finding.known for finding in validated.findings)
     verdict = "may not be published" if validated.errors else "nothing blocks it"
@@ -118,5 +126,5 @@ def _warnings(validated: Validated) -> Table:
                 f"{finding.what if finding.place == 'release' else finding.place} ({finding.number:,})"
                 for finding in found
             ]
-            table.add_row(rule.id, f"{len(found):,}", examples(places))
+            table.add_row(rule.id, f"{len(found):,}", escape(examples(places)))
     return table

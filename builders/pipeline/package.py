@@ -68,8 +68,9 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """A type in words, without the name that a Parquet writer or reader gives the elements of a list."""
-    return str(kind).replace("<element:", "<item:")
+    """A type in words, without what differs between writers of the same thing: the name of the elements of a list, and
+    how many bytes its offsets have."""
+    return str(kind).replace("<element:", "<item:").replace("large_", "")
 
 
 def content_digest(table: pa.Table) -> str:
@@ -97,10 +98,11 @@ def _parts(array: pa.Array) -> Iterable[bytes | memoryview]:
         for index, field in enumerate(array.type):
             yield f"{field.name}\x1f".encode()
             yield from _parts(array.field(index))
-    elif pa.types.is_list(array.type):
+    elif pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         yield _numbers(pc.list_value_length(array))
         yield from _parts(array.flatten())
-    elif pa.types.is_string(array.type):
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        array = array.cast(pa.string())
         yield _numbers(pc.binary_length(array))
         yield from _bytes(array)
     else:

@@ -15,7 +15,15 @@ import pyarrow.parquet as pq
 
 from builders.declaration import PIPELINE_REASONS, Corpus, Task
 from builders.pipeline.keys import UNIT_SEPARATOR, canonical_keys, item_ids, loose_keys
-from builders.pipeline.package import LEDGER_SCHEMA, PAIR_JOINT, SPLIT_FILES, data_path, schema, type_name
+from builders.pipeline.package import (
+    LEDGER_SCHEMA,
+    PAIR_JOINT,
+    SPLIT_FILES,
+    content_digest,
+    data_path,
+    schema,
+    type_name,
+)
 from builders.pipeline.release import LEDGER
 from builders.pipeline.schemas import faults, item_schema
 from builders.pipeline.split import SPLITS, TRAIN, Split, sizes, sockette, with_parts
@@ -75,8 +83,8 @@ class Units:
     def columns(self, corpus: Corpus) -> pd.DataFrame:
         """The texts in the columns that the corpus has."""
         series = pd.Series(self.texts, dtype="str")
-        if not corpus.is_pair:
-            return pd.DataFrame({"text": series})
+        if not corpus.is_pair or not len(series):
+            return pd.DataFrame(dict.fromkeys(corpus.text_columns, series))
         halves = series.str.split(UNIT_SEPARATOR, n=1, expand=True, regex=False)
         return pd.DataFrame({"text_a": halves[0].astype("str"), "text_b": halves[1].astype("str")})
 
@@ -157,7 +165,7 @@ def _read_task(release: Path, corpus: Corpus, task: Task, units: Units, stage) -
             continue
         with stage("schemas"):
             wrong[split] = faults(item_schema(task), table.to_pandas())
-        splits[split] = {"items": len(table)} | _labels(task, table["label"])
+        splits[split] = {"items": len(table), "content": content_digest(table)} | _labels(task, table["label"])
         if split == "sockette":
             sample = table
         else:
@@ -187,8 +195,11 @@ def read_table(
 ) -> pa.Table | str:
     """The table of a Parquet file (or those `rows` of it), or in words why it cannot be worked with: it has to have the
     `wanted` columns, of these types, and empty cells in those that may have some only."""
+    if path.exists() and not path.is_file():
+        return "it is no regular file"
     try:
         table = pq.read_table(path, partitioning=None, filters=rows)
+        table.validate(full=True)  # texts that are no UTF-8, above all
     except FileNotFoundError:
         return "the file is missing"
     except (OSError, pa.ArrowException) as error:
@@ -202,6 +213,8 @@ def read_table(
         if seen.get(field.name) != type_name(field.type)
     ]
     differ += [f"{name} is not expected" for name in seen if name not in wanted.names]
+    if not differ and table.column_names != wanted.names:
+        differ = [f"{', '.join(table.column_names)} instead of {', '.join(wanted.names)}"]
     if differ:
         return f"it has other columns: {'; '.join(differ)}"
     holes = [name for name in wanted.names if table[name].null_count and name not in empty]

@@ -62,10 +62,13 @@ def write_report(
 
 def check_folder(folder: Path) -> None:
     """Raise `WrongUsage` unless `folder` is absent, empty, or an earlier report with nothing added to it."""
+    if not folder.resolve().name:
+        raise WrongUsage("the root of the disk is no report folder.", todo="Choose another --report.")
+    nearest = next(path for path in (folder, *folder.resolve().parents) if path.exists())
+    if not nearest.is_dir():
+        raise WrongUsage("is a file.", where=[str(nearest)], todo="Choose another --report.")
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise WrongUsage("is a file.", where=[str(folder)], todo="Choose another --report.")
     foreign = sorted(_files(folder) - _manifest(folder))
     if foreign:
         raise WrongUsage(
