@@ -169,6 +169,23 @@ def validate(
     raise typer.Exit(run(release, task or [], report, statistics, workers))
 
 
+@app.command(epilog=_examples("socket-data export release --published-layout text-files"))
+def export(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)],
+    published_layout: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Write SOCKET_DATA/<task>/ there, as 1.1.0 has it.", show_default=False),
+    ],
+) -> None:
+    """Write a release as the text files of the published release 1.1.0, for code that reads those.
+
+    DIR is complete or untouched; an earlier export is replaced.
+    """
+    from builders.commands.export import run
+
+    raise typer.Exit(run(release, published_layout))
+
+
 @app.command(
     epilog=_examples(
         "socket-data verify release",
