@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from builders.cli import app
 from builders.pipeline.lock import LOCK, read_lock
-from builders.problems import Problem
+from builders.problems import Problem, WrongUsage
 from builders.publish.push import plan, push, refuse_other_tag, set_tag
 from builders.publish.verify import verify_tree
 from tests.conftest import classification
@@ -255,6 +257,13 @@ def test_the_plan_of_a_dry_run_changes_nothing_and_leaves_out_what_may_not_be_pa
     assert "tweet_irony" in ran.stdout
     assert "Nothing was pushed" in ran.stdout
     assert not any(request.method in ("POST", "PUT") for request in hub.requests)
+
+
+@pytest.mark.parametrize("name", ["SOCKET", "a/b/c", "a/"])
+def test_a_name_that_is_no_repository_is_told_at_once(sample_release, tmp_path, name):
+    command = ["push", str(sample_release), "--repo", name]
+    ran = CliRunner().invoke(app, command)
+    assert isinstance(ran.exception, WrongUsage)
 
 
 def test_without_a_login_nothing_is_pushed(hub, sample_release, tmp_path):

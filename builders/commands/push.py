@@ -27,6 +27,8 @@ def run(release: Path, repo: str, create_pr: bool, dry_run: bool, tag: str | Non
 
     if not release.is_dir():
         raise WrongUsage("there is no such folder.", where=[str(release)])
+    if repo.count("/") != 1 or not all(repo.split("/")):
+        raise WrongUsage("no name of a Hub repository (owner/name).", where=[repo])
     if create_pr and tag:
         raise WrongUsage("a pull request is tagged when it is merged: --create-pr and --tag exclude each other.")
     corpora, lock, console = load_corpora(), read_lock(release), Console(highlight=False, soft_wrap=True)
@@ -124,5 +126,6 @@ def _load_again(repo: str, commit: str) -> int:
     """Load every task in a fresh process with empty caches and compare with the lock; its exit status."""
     with tempfile.TemporaryDirectory() as empty:
         caches = {"HF_HUB_CACHE": f"{empty}/hub", "HF_DATASETS_CACHE": f"{empty}/datasets"}
+        caches["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"  # four for every task
         command = [sys.executable, "-m", "builders.cli", "verify", f"{repo}@{commit}", "--load"]
         return subprocess.run(command, env={**os.environ, **caches}, check=False).returncode
