@@ -228,9 +228,8 @@ def report(results: list[Result], environments: dict[str, dict], expected: dict,
             "* **types**: class names in their order, float64, the label of a span `{name: [string]}`, `spans` a list"
             " of start and end",
             "* **rows**: every value of every row is the one that pyarrow reads from the file",
-            "* **streams**: the same rows with `streaming=True`. (A process that has streamed Parquet may abort as it"
-            " ends, `terminate called without an active exception`: a fault of Arrow, huggingface/datasets#7357, not of"
-            " the data.)",
+            '* **streams**: the same rows with `streaming=True` (as such a process ends, Arrow may abort it, "terminate'
+            ' called without an active exception", whatever the data: huggingface/datasets#7357)',
             "",
             "## Loaded by name with `datasets`",
             "",

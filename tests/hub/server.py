@@ -431,9 +431,13 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def answer_tree(self, repo: str, revision: str, path: str = "") -> Answer:
-        tree = self.repository(repo).at(revision).tree
+        commit = self.repository(repo).at(revision)
+        tree = commit.tree
         if path and path not in tree:
             raise Refusal(404, f"{path} does not exist on {revision}", "EntryNotFound")
+        if "expand=true" in self.path.lower():  # clients of 2023 ask for it
+            last = {"id": commit.oid, "title": commit.title, "date": commit.date}
+            tree = {name: about | {"lastCommit": last} for name, about in tree.items()}
         if path and tree[path]["type"] == "file":
             return Answer([tree[path]])
         prefix = f"{path}/" if path else ""
@@ -473,7 +477,7 @@ class Handler(BaseHTTPRequestHandler):
         if asked is None:
             return Answer(content, 200, headers)
         first, last = asked.groups()
-        start = int(first) if first else len(content) - int(last)
+        start = int(first) if first else max(0, len(content) - int(last))
         stop = min(int(last) + 1, len(content)) if first and last else len(content)
         if start >= stop:
             return Answer(b"", 416, {"Content-Range": f"bytes */{len(content)}"})
