@@ -85,11 +85,12 @@ def test_the_intact_one_passes(intact):
         (lambda lock: lock["files"].update({"a\0b": {"sha256": "0" * 64, "bytes": 1}}), "no path inside"),
         (lambda lock: lock.pop("release"), "release: "),
         (lambda lock: lock["corpora"]["humor-pairs"].update(rows=-1), "rows"),
+        (lambda lock: lock.update(rules={}), "cards cannot be made of this lock"),
         (lambda lock: lock.update(not_built={"[/b]": ""}), "[/b]"),
     ],
     ids=[
         "no-corpora", "corpus-gone", "task-gone", "bytes", "items", "overlaps", "up", "absolute", "null", "part-gone",
-        "negative", "markup",
+        "negative", "no-rules", "markup",
     ],
 )  # fmt: skip
 def test_a_lock_that_does_not_fit(release, change, words):

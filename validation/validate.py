@@ -194,14 +194,16 @@ def _other_raw(lock: Lock, corpora: Mapping[str, Corpus]) -> list[str]:
 
 def _other_documents(release: Path, lock: Lock, corpora: Mapping[str, Corpus]) -> list[str]:
     """Cards and other documents that are not what the lock and the declarations give."""
+    from jinja2 import TemplateError
+
     known = [corpora[name] for name in lock["corpora"] if name in corpora]
     if len(known) < len(lock["corpora"]):
         return []  # told by themselves
     data = {name: facts for name, facts in lock["files"].items() if name.endswith(".parquet")}
     try:
         wanted = documents(known, lock, data)
-    except (LookupError, TypeError, ValueError) as error:
-        return [f"cards cannot be made of this lock ({type(error).__name__}: {error})"]
+    except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
+        return [f"README.md (cards cannot be made of this lock: {error})"]
     found = []
     for name, text in wanted.items():
         path = release / name
