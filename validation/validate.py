@@ -18,7 +18,7 @@ from builders.declaration import Corpus
 from builders.pipeline.keys import NEAR_DUPLICATES
 from builders.pipeline.lock import LOCK, Lock, read_lock
 from builders.pipeline.overlaps import matrix, overlaps
-from builders.pipeline.package import LEDGER_SCHEMA, OVERLAPS_SCHEMA
+from builders.pipeline.package import LEDGER_SCHEMA, OVERLAPS_SCHEMA, data_path_of
 from builders.pipeline.release import CARD, LEDGER, OVERLAPS
 from builders.pipeline.split import SPLITS
 from builders.pipeline.workers import pool
@@ -224,7 +224,7 @@ def _corpus_facts(lock: Lock, name: str, facts: dict) -> dict:
         differs = []
         for split, seen in measured["splits"].items():
             told = _other_counts(f"{split}: ", seen, said["splits"].get(split, {}), "the lock")
-            if not told and not _is_content(lock, data_file(task, split), said["splits"][split], seen["content"]):
+            if not told and not _is_content(lock, data_path_of(task, split), said["splits"][split], seen["content"]):
                 told = [f"{split}: other rows than the lock has a digest of"]
             differs += told
         whole = sum(part["items"] for split, part in measured["splits"].items() if split in SPLITS)
@@ -236,11 +236,6 @@ def _corpus_facts(lock: Lock, name: str, facts: dict) -> dict:
             )
         measured["lock_differs"] = differs
     return facts
-
-
-def data_file(task: str, split: str) -> str:
-    """Where a split of a task lies."""
-    return f"data/{task.replace('#', '--')}/{split}.parquet"
 
 
 def _is_content(lock: Lock, name: str, said: Mapping, digest: str) -> bool:
@@ -356,7 +351,7 @@ def _compare_with_card(release: Path, corpora: Mapping[str, Corpus], facts: dict
                 seen["card_differs"].append("does not name the task")
                 continue
             filled = {split: part["items"] for split, part in seen["splits"].items() if part["items"]}
-            paths = {split: data_file(task.name, split) for split in filled}
+            paths = {split: data_path_of(task.name, split) for split in filled}
             if not seen["unreadable"] and {part.split: part.path for part in config.data_files} != paths:
                 seen["card_differs"].append(f"names other files or splits than {', '.join(paths)}")
             if info.features != features(task):

@@ -46,7 +46,12 @@ def schema(task: Task) -> pa.Schema:
 
 def data_path(task: Task, split: str) -> str:
     """Where a split of a task lies in a release."""
-    return f"data/{task.slug}/{split}.parquet"
+    return data_path_of(task.name, split)
+
+
+def data_path_of(task: str, split: str) -> str:
+    """The same by the task's name, for whoever has a lock and no declaration."""
+    return f"data/{task.replace('#', '--')}/{split}.parquet"
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.pipeline.lock import Lock, read_lock
-from builders.pipeline.package import SPLIT_FILES
+from builders.pipeline.package import SPLIT_FILES, data_path_of
 from builders.pipeline.release import LEDGER
 from builders.problems import Problem
 
@@ -118,7 +118,7 @@ def _tasks(lock: Lock) -> dict[str, dict]:
 
 
 def _paths(task: str) -> dict[str, str]:
-    return {split: f"data/{task.replace('#', '--')}/{split}.parquet" for split in SPLIT_FILES}
+    return {split: data_path_of(task, split) for split in SPLIT_FILES}
 
 
 def _task(name: str, before: Path, old: Lock, after: Path, new: Lock, changed: set[str]) -> TaskDiff:
