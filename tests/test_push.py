@@ -3,6 +3,7 @@ one, never a mix."""
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from typer.testing import CliRunner
@@ -181,6 +182,28 @@ def test_H4_of_two_pushes_at_once_one_wins_and_the_other_says_so(hub, api, relea
     with pytest.raises(Problem, match=r"somebody else has changed it meanwhile.*nothing of yours"):
         publish(api, releases[1])
     assert hub.files(REPO) == files(releases[0]) | {"theirs.txt": b"first"}
+
+
+def test_H4_two_real_pushes_from_the_same_commit(hub, api, releases, workshop):
+    """Both are planned before either is made; whichever commits first is what the repository holds."""
+    publish(api, releases[0])
+    file = {"name": "data.csv", "format": "csv"}
+    workshop.corpus("weather", {"data.csv": rows("sultry")}, [classification("weather#mood")], [file])
+    rivals = [releases[1], workshop.build("third")[0]]
+    planned = [(plan(api, REPO, release, read_lock(release)), release) for release in rivals]
+
+    def attempt(one) -> str:
+        try:
+            return push(api, *one, read_lock(one[1]), wait=0)
+        except Problem as problem:
+            return str(problem)
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(attempt, planned))
+    lost = [answer for answer in answers if "somebody else" in answer]
+    assert len(lost) == 1, answers
+    winner = rivals[1 - answers.index(lost[0])]
+    assert hub.files(REPO) == files(winner)
 
 
 def test_H4_somebody_elses_commit_between_two_tries(hub, api, releases):
