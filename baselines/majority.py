@@ -9,15 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from baselines.data import Release, gold_labels, open_release
 from baselines.scores import Run, Score, measure, versions
 from baselines.spans import Span
 from builders.declaration import Corpus, Task
 from builders.pipeline.keys import UNIT_SEPARATOR, ranks
-from builders.pipeline.lock import read_lock
-from builders.pipeline.package import content_digest, data_path, schema, type_name
 from builders.problems import Problem
 
 SCORED = ("test", "sockette")
@@ -67,25 +64,21 @@ def _words(text: str, draw: int) -> tuple[Span, ...]:
 PREDICTORS = {"majority": majority, "random": chance}
 
 
-def score_release(release: Path, corpora: Mapping[str, Corpus]) -> tuple[Run, ...]:
+def score_release(folder: Path, corpora: Mapping[str, Corpus]) -> tuple[Run, ...]:
     """The runs `majority` and `random` over every task of a release, on test and on SocKETTe where they have items.
 
-    Raises `Problem` if `release` is not a release, a file of it is missing, damaged or altered, or holds a task that
+    Raises `Problem` if `folder` is not a release, a file of it is missing, damaged or altered, or holds a task that
     `corpora` do not declare.
     """
-    lock = read_lock(release)
+    release = open_release(folder, corpora)
     scores: dict[str, list[Score]] = {name: [] for name in PREDICTORS}
-    for corpus, entry in lock["corpora"].items():
-        declared = {task.name: task for task in corpora[corpus].tasks} if corpus in corpora else {}
-        for name, facts in entry["tasks"].items():
-            if name not in declared:
-                raise Problem("no corpus.yaml declares this task of the release.", where=[str(release), name])
-            for predictor, score in _scores(release, declared[name], facts["splits"]):
-                scores[predictor].append(score)
+    for task in release.tasks.values():
+        for predictor, score in _scores(release, task):
+            scores[predictor].append(score)
     return tuple(
         Run(
-            release=lock["release"],
-            source=lock["source"],
+            release=release.lock["release"],
+            source=release.lock["source"],
             model=name,
             recipe={},
             versions=versions("numpy"),
@@ -95,50 +88,18 @@ def score_release(release: Path, corpora: Mapping[str, Corpus]) -> tuple[Run, ..
     )
 
 
-def _scores(release: Path, task: Task, splits: Mapping[str, dict]) -> Iterator[tuple[str, Score]]:
-    train = _table(release, task, "train")["label"]
+def _scores(release: Release, task: Task) -> Iterator[tuple[str, Score]]:
+    train = release.read(task, "train")["label"]
     train = np.empty(0) if task.format == "span" else train.to_numpy()
     if not len(train) and task.format != "span":
-        raise Problem("train has no item, so nothing can be learnt from it.", where=[str(release), task.name])
+        raise Problem("train has no item, so nothing can be learnt from it.", where=[str(release.folder), task.name])
     for split in SCORED:
-        table = _table(release, task, split)
-        if _columns(table.schema) != _columns(schema(task)) or content_digest(table) != splits[split]["content"]:
-            raise Problem("other rows than the lock says.", where=[str(release), data_path(task, split)])
+        table = release.read(task, split)
         if not len(table):
             continue
         columns = ["id", "text"] if task.format == "span" else ["id"]
         items, gold = table.select(columns).to_pandas(), gold_labels(task, table)
         for name, predict in PREDICTORS.items():
             value, flag = measure(task, gold, predict(task, train, items))
-            yield (
-                name,
-                Score(
-                    task=task.name,
-                    split=split,
-                    value=value,
-                    flag=flag,
-                    n=len(table),
-                    content=splits[split]["content"],
-                ),
-            )
-
-
-def _table(release: Path, task: Task, split: str) -> pa.Table:
-    path = data_path(task, split)
-    columns = ["label"] if split == "train" else None
-    try:
-        return pq.read_table(release / path, columns=columns, partitioning=None)
-    except (OSError, pa.ArrowException) as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise Problem("missing." if missing else "damaged: it cannot be read.", where=[str(release), path]) from None
-
-
-def _columns(kinds: pa.Schema) -> list[tuple[str, str]]:
-    return [(field.name, type_name(field.type)) for field in kinds]
-
-
-def gold_labels(task: Task, table: pa.Table) -> Sequence:
-    """The labels of a split as `baselines.scores.measure` takes them: class ids, values, or spans per item."""
-    if task.format != "span":
-        return table["label"].to_numpy()
-    return [tuple((span["start"], span["end"]) for span in spans) for spans in table["spans"].to_pylist()]
+            content = release.digest(task, split)
+            yield name, Score(task=task.name, split=split, value=value, flag=flag, n=len(table), content=content)

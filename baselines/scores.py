@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 from baselines.spans import Span
 from builders import __version__
 from builders.declaration import CATEGORIES, FORMATS, Task
+from builders.files import whole_file
 from builders.problems import Problem, examples
 
 UNDEFINED = "undefined_correlation"
@@ -144,6 +145,17 @@ class _Kept(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Epoch(_Kept):
+    """What an epoch of training gave."""
+
+    epoch: int
+    """From 1."""
+    loss: float
+    """Mean over its steps."""
+    validation: float
+    """The score of the task on validation."""
+
+
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -175,6 +187,8 @@ class Run(_Kept):
     seed: int | None = None
     versions: dict[str, str]
     """Of Python, this package and the libraries that computed."""
+    device: str | None = None
+    """The kind of device: cpu, cuda."""
     scores: tuple[Score, ...]
 
     @model_validator(mode="after")
@@ -200,7 +214,8 @@ def versions(*packages: str) -> dict[str, str]:
 
 def write_scores(runs: Iterable[Run], path: Path) -> None:
     """Write a score file."""
-    path.write_text(ScoreFile(runs=tuple(runs)).model_dump_json(indent=1) + "\n", encoding="utf-8", newline="\n")
+    with whole_file(path) as beside:
+        beside.write_text(ScoreFile(runs=tuple(runs)).model_dump_json(indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 def read_scores(path: Path) -> tuple[Run, ...]:

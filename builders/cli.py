@@ -360,6 +360,137 @@ def correlate(
     raise typer.Exit(run_correlate(files or [], plot))
 
 
+Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="bert-base-uncased, roberta-base, deberta-v3-base, MiniLM, minilm-l6 (a package, no Hub), OWNER/NAME, or "
+        "a folder.",
+    ),
+]
+Recipe = Annotated[
+    str, typer.Option("--recipe", metavar="NAME", help="paper, minilm-l6-cpu, or a .yaml file with all settings.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SETTING=VALUE", help="Another value for a setting. Can be repeated."),
+]
+Runs = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder of the trials; a later call goes on there.")
+]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TASK]...", help="Tasks or corpora; all if none is named.", show_default=False),
+]
+
+
+@baseline.command(
+    epilog=_examples(
+        "socket-data baseline train release 'hahackathon#is_humor' --out trial",
+        "socket-data baseline train release complaints --model minilm-l6 --recipe minilm-l6-cpu --out trial",
+    )
+)
+def train(
+    release: Release,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task of the release.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the trial; made, or gone on with.")],
+    model: Model = "bert-base-uncased",
+    recipe: Recipe = "paper",
+    settings: Overrides = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="The first seed of the recipe if none is given.")
+    ] = None,
+) -> None:
+    """Fine-tune a model on a task, keep its best checkpoint, and score it on test and SocKETTe.
+
+    A training that was cut off goes on after its last epoch when called again.
+    """
+    from builders.commands.training import run_train
+
+    raise typer.Exit(run_train(release, task, model, recipe, settings or [], seed, out))
+
+
+Checkpoint = Annotated[
+    Path, typer.Argument(metavar="CHECKPOINT", help="A folder that `train` made: DIR/checkpoint.", show_default=False)
+]
+
+
+@baseline.command(epilog=_examples("socket-data baseline evaluate trial/checkpoint release"))
+def evaluate(
+    checkpoint: Checkpoint,
+    release: Release,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="TASK", help="Another task with the same labels.", show_default=False),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write a score file there too.", show_default=False)
+    ] = None,
+) -> None:
+    """Score a checkpoint on test and SocKETTe of its task."""
+    from builders.commands.training import run_evaluate
+
+    raise typer.Exit(run_evaluate(checkpoint, release, task, json_file))
+
+
+@baseline.command(epilog=_examples("socket-data baseline predict trial/checkpoint texts.csv --out predictions.parquet"))
+def predict(
+    checkpoint: Checkpoint,
+    texts: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A .parquet, .csv or .jsonl file with `text`, or `text_a` and `text_b`.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.parquet", help="Write the predictions there.")],
+) -> None:
+    """Predict the labels of texts: of a split of a release, or of your own."""
+    from builders.commands.training import run_predict
+
+    raise typer.Exit(run_predict(checkpoint, texts, out))
+
+
+@baseline.command(
+    epilog=_examples(
+        "socket-data baseline sweep release --model bert-base-uncased --model deberta-v3-base --out runs",
+        "socket-data baseline sweep release --model minilm-l6 --recipe minilm-l6-cpu --out runs",
+    )
+)
+def sweep(
+    release: Release,
+    out: Runs,
+    tasks: Tasks = None,
+    models: Annotated[
+        list[str] | None, typer.Option("--model", metavar="NAME", help="As for `train`. Can be repeated.")
+    ] = None,
+    recipe: Recipe = "paper",
+    settings: Overrides = None,
+) -> None:
+    """Train and score tasks x models x seeds. What is done is not done again; a trial that fails stops no other."""
+    from builders.commands.training import run_sweep
+
+    raise typer.Exit(run_sweep(release, tasks or [], models or ["bert-base-uncased"], recipe, settings or [], out))
+
+
+@baseline.command("filter", epilog=_examples("socket-data baseline filter release complaints --out runs"))
+def filter_(
+    release: Release,
+    out: Runs,
+    tasks: Tasks = None,
+    model: Model = "bert-base-uncased",
+    recipe: Recipe = "paper",
+    settings: Overrides = None,
+) -> None:
+    """Say whether tasks are hard enough: BERT at or below 0.95 on test, as the mean over seeds, with its interval."""
+    from builders.commands.training import run_filter
+
+    raise typer.Exit(run_filter(release, tasks or [], model, recipe, settings or [], out))
+
+
 def _interrupt(*_) -> None:
     """Being told to end is like Ctrl-C: what was begun is cleared away."""
     raise KeyboardInterrupt
