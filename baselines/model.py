@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 from transformers.utils import logging
 
 from baselines.encode import IGNORED
@@ -132,7 +133,8 @@ def load_encoder(name: str, settings: Settings) -> Encoder:
 def check_encoder(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
     """Raise `Problem` if a model is not what the heads can stand on."""
     config = model.config
-    if config.is_encoder_decoder or getattr(config, "is_decoder", False) or not hasattr(config, "hidden_size"):
+    # What reads both ways was trained to fill gaps, so transformers knows it with such a head.
+    if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or config.is_encoder_decoder:
         raise Problem(f"is a {config.model_type}, not an encoder.", where=[name])
     if not tokenizer.is_fast:
         raise Problem("has no fast tokenizer, so spans could not be found again in the text.", where=[name])

@@ -40,8 +40,6 @@ class Settings(BaseModel):
     """Tokens that neighbouring windows of a span text share."""
     train_items: Count | None
     """At most so many items to train on; null: all. See `baselines.data.capped`."""
-    validation_items: Count | None
-    """At most so many items to choose the best epoch by; null: all."""
     bucketed: bool
     """Batches of texts of like length, which wastes less on padding."""
 

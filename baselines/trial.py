@@ -131,10 +131,11 @@ def run_trial(
 
     encoder = load_encoder(model, settings)
     items = capped(task, splits["train"], settings.train_items)
-    validation = capped(task, splits["validation"], settings.validation_items)
     out.mkdir(parents=True, exist_ok=True)
     _write(out / TRIAL, Trial(spec=spec))
-    trained = train(encoder, task, items, validation, settings, seed, out, lambda *told: report("training", *told[:2]))
+    trained = train(
+        encoder, task, items, splits["validation"], settings, seed, out, lambda *told: report("training", *told[:2])
+    )
     about = About(
         task=task.name,
         format=task.format,
