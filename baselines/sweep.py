@@ -5,21 +5,21 @@ A trial runs in a process of its own (or, on a Ray cluster, anywhere), so that o
 
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple
+
+from filelock import FileLock, Timeout
 
 from baselines.data import Release, open_release
 from baselines.recipe import Recipe
 from baselines.scores import Run, write_scores
 from baselines.trial import TRIAL, Trial, read_trial, run_trial, specify
 from builders.declaration import Task, load_corpora
-from builders.pipeline.workers import pool
+from builders.pipeline.workers import Lost, each
 from builders.problems import Problem
 
 SCORES = "scores.json"
-TRIES = 2
-LOST = f"the process that trained it was lost {TRIES} times; mostly there is no memory left."
 
 
 class Job(NamedTuple):
@@ -54,34 +54,50 @@ def trial_folder(out: Path, model: str, task: str, seed: int) -> Path:
     return (out / "trials" / place / task.replace("#", "--") / f"seed-{seed}").resolve()
 
 
-def sweep(todo: Sequence[Job]) -> Iterator[tuple[Job, Trial | Problem]]:
-    """Run trials one after the other, each tried again if its process is lost; what each gave, as they end.
+def sweep(todo: Sequence[Job], out: Path, ray: str | None = None) -> Iterator[tuple[Job, Trial | Problem]]:
+    """Run trials, one after the other or on the Ray cluster at the address `ray` with a GPU each; what each gave, as
+    they end. Those that are done already come first; one whose process or machine is lost is tried again.
 
-    What is done already comes first, unasked.
+    Raises `Problem` if another sweep works in the folder `out`, or there is no such cluster.
     """
-    open_jobs = []
-    for job in todo:
-        done = _done(job)
-        if done:
-            yield job, done
-        else:
-            open_jobs.append(job)
-    workers = pool(1)
+    out.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(out / ".sweep.lock")
     try:
-        for job in open_jobs:
-            for _ in range(TRIES):
-                try:
-                    outcome = workers.submit(run_job, job).result()
-                except Problem as problem:
-                    outcome = problem.within(*_place(job))
-                except BrokenProcessPool:
-                    workers = pool(1)
-                    outcome = Problem(LOST, where=_place(job), todo="Run it again: it goes on after its last epoch.")
-                    continue
-                break
-            yield job, outcome
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise Problem("another sweep works in this folder.", where=[str(out)], todo="Wait for it to end.") from None
+    try:
+        left = []
+        for job in todo:
+            try:
+                done = _done(job)
+            except Problem as problem:
+                yield job, problem.within(*_place(job))
+                continue
+            if done:
+                yield job, done
+            else:
+                left.append(job)
+        for job, future in each(run_job, left, ray=ray, gpus=1):
+            yield job, _outcome(job, future)
     finally:
-        workers.shutdown(cancel_futures=True)
+        lock.release()
+
+
+def _outcome(job: Job, future: Future) -> Trial | Problem:
+    try:
+        return future.result()
+    except Problem as problem:
+        return problem.within(*_place(job))
+    except Lost as lost:
+        return Problem(f"{lost}.", where=_place(job), todo="Run it again: it goes on after its last epoch.")
+    except Exception as error:  # one trial must not stop the others, whatever it is
+        told = f"stopped with {type(error).__name__}: {_short(error)}."
+        return Problem(told, where=_place(job), todo="That is a fault of this program; please report it.")
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def _place(job: Job) -> tuple[str, ...]:

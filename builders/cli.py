@@ -35,6 +35,16 @@ Raw = Annotated[
     ),
 ]
 
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Work on this Ray cluster, whose nodes see the same files; `auto` finds one that runs here.",
+        show_default=False,
+    ),
+]
+
 
 def _examples(*commands: str) -> str:
     return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"  {command}" for command in commands)
@@ -83,6 +93,7 @@ def build(
         int,
         typer.Option("--workers", min=0, metavar="N", help="Corpora built at a time; 0 means one per CPU."),
     ] = 0,
+    ray: Ray = None,
 ) -> None:
     """Build a release from the raw files in the cache, in a mirror (--raw), or from the samples (--sample).
 
@@ -90,7 +101,7 @@ def build(
     """
     from builders.commands.build import run
 
-    raise typer.Exit(run(names or [], raw, sample, out, workers))
+    raise typer.Exit(run(names or [], raw, sample, out, workers, ray))
 
 
 @app.command(
@@ -469,11 +480,12 @@ def sweep(
     ] = None,
     recipe: Recipe = "paper",
     settings: Overrides = None,
+    ray: Ray = None,
 ) -> None:
     """Train and score tasks x models x seeds. What is done is not done again; a trial that fails stops no other."""
     from builders.commands.training import run_sweep
 
-    raise typer.Exit(run_sweep(release, tasks or [], models or ["bert-base-uncased"], recipe, settings or [], out))
+    raise typer.Exit(run_sweep(release, tasks or [], models or ["bert-base-uncased"], recipe, settings or [], out, ray))
 
 
 @baseline.command("filter", epilog=_examples("socket-data baseline filter release complaints --out runs"))

@@ -213,9 +213,9 @@ def test_a_trial_is_done_once(workshop, encoder, tmp_path):
     told.clear()
     assert run_trial(release, task, encoder, few, 1, tmp_path / "trial", report=lambda *one: told.append(one)) == first
     assert not told
-    with pytest.raises(Problem, match="another trial.*seed: 1 there, 2 now"):
+    with pytest.raises(Problem, match=r"another trial.*seed: 1 there, 2 now"):
         run_trial(release, task, encoder, few, 2, tmp_path / "trial")
-    with pytest.raises(Problem, match="another trial.*epochs: 1 there, 2 now"):
+    with pytest.raises(Problem, match=r"another trial.*epochs: 1 there, 2 now"):
         run_trial(release, task, encoder, settings("epochs=2"), 1, tmp_path / "trial")
 
 

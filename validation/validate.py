@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from builders.pipeline.overlaps import matrix, overlaps
 from builders.pipeline.package import LEDGER_SCHEMA, OVERLAPS_SCHEMA, data_path_of
 from builders.pipeline.release import CARD, LEDGER, OVERLAPS
 from builders.pipeline.split import SPLITS
-from builders.pipeline.workers import pool
+from builders.pipeline.workers import Lost, side_by_side
 from builders.problems import Problem, examples
 from cards.card import documents, features
 from validation.known import judge, read_known
@@ -114,31 +114,19 @@ def _measured(release, corpora, chosen, settings, lock, workers):
     """Every chosen corpus with what was measured, the largest first."""
     size = {name: sum(task["items"] for task in lock["corpora"][name]["tasks"].values()) for name in chosen}
     order = sorted(chosen, key=lambda name: -size[name])
-    if workers == 1 or len(order) <= 1:
-        for name in order:
-            future: Future = Future()
-            try:
-                future.set_result(measure_corpus(release, corpora[name], chosen[name], settings))
-            except Exception as error:  # told by _result, as from a worker
-                future.set_exception(error)
-            yield name, _result(name, future)
-        return
-    with pool(min(workers, len(order))) as together:
-        futures = [
-            (name, together.submit(measure_corpus, release, corpora[name], chosen[name], settings)) for name in order
-        ]
-        try:
-            for name, future in futures:
-                yield name, _result(name, future)
-        finally:
-            together.shutdown(cancel_futures=True)
+    for name, future in side_by_side(partial(_measure, release, corpora, chosen, settings), order, workers):
+        yield name, _result(name, future)
+
+
+def _measure(release, corpora, chosen, settings, name) -> Measured:
+    return measure_corpus(release, corpora[name], chosen[name], settings)
 
 
 def _result(name: str, future: Future) -> Measured | str:
     """What was measured of a corpus, or in words why nothing could be: the others are measured all the same."""
     try:
         return future.result()
-    except BrokenProcessPool:
+    except Lost:
         return "a worker process died (out of memory?); try with --workers 1"
     except Exception as error:
         return f"validation stopped with {type(error).__name__}: {error}; that is a fault of this program, report it"

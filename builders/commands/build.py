@@ -18,7 +18,7 @@ from builders.problems import WrongUsage
 WARNINGS = 5
 
 
-def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: int) -> int:
+def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: int, ray: str | None = None) -> int:
     """Build the named corpora or tasks into `out`; 0 if all of them are in the release then."""
     if raw and sample:
         raise WrongUsage("--raw and --sample exclude each other.")
@@ -32,7 +32,7 @@ def run(names: list[str], raw: Path | None, sample: bool, out: Path, workers: in
         def report(corpus: str, outcome: Outcome) -> None:
             progress.update(bar, advance=1, description=f"{corpus}: {outcome.status}")
 
-        outcomes = build_release(selected, corpora, source, out, workers or os.cpu_count() or 1, report)
+        outcomes = build_release(selected, corpora, source, out, workers or os.cpu_count() or 1, report, ray)
     failed = {name: outcome for name, outcome in outcomes.items() if outcome.status == "failed"}
     console = Console()
     if len(failed) < len(outcomes):

@@ -110,7 +110,13 @@ def run_predict(checkpoint: Path, items: Path, out: Path) -> int:
 
 
 def run_sweep(
-    folder: Path, names: Sequence[str], models: Sequence[str], recipe: str, overrides: Sequence[str], out: Path
+    folder: Path,
+    names: Sequence[str],
+    models: Sequence[str],
+    recipe: str,
+    overrides: Sequence[str],
+    out: Path,
+    ray: str | None = None,
 ) -> int:
     """Run every trial that is not done, and print the scores; 1 if one failed."""
     from baselines.sweep import SCORES, jobs, sweep, write_runs
@@ -124,7 +130,7 @@ def run_sweep(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("trials", total=len(todo))
-        for job, outcome in sweep(todo):
+        for job, outcome in sweep(todo, out, ray):
             progress.update(bar, advance=1)
             if isinstance(outcome, Problem):
                 failed.append(outcome)
@@ -164,7 +170,7 @@ def filtered(release: Release, tasks: Sequence[Task], model: str, recipe, out: P
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("trials", total=len(todo))
-        for job, outcome in sweep(todo):
+        for job, outcome in sweep(todo, out):
             progress.update(bar, advance=1)
             if isinstance(outcome, Problem):
                 problems.append(outcome)

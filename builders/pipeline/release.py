@@ -13,8 +13,7 @@ import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from functools import cache, partial
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +23,7 @@ from builders import __version__
 from builders.declaration import Corpus
 from builders.pipeline.fetch import Located, Source, locate
 from builders.pipeline.lock import LOCK, Lock, read_lock
-from builders.pipeline.workers import pool
+from builders.pipeline.workers import Lost, each, side_by_side
 from builders.problems import Problem, Problems, WrongUsage, examples
 
 LEDGER = "ledger.parquet"
@@ -62,8 +61,10 @@ def build_release(
     out: Path,
     workers: int,
     report: Report = lambda corpus, outcome: None,
+    ray: str | None = None,
 ) -> dict[str, Outcome]:
-    """Build the `selected` tasks (corpus name to task names) into the release folder `out`.
+    """Build the `selected` tasks (corpus name to task names) into the release folder `out`, with so many worker
+    processes, or on the Ray cluster at the address `ray`.
 
     A corpus that cannot be built is left out and told in its outcome; the others are built. If nothing could be
     built, or anything else goes wrong, `out` stays as it was. `report` is told every outcome as it is known.
@@ -102,7 +103,7 @@ def build_release(
                 report(name, outcome)
             return {name: (outcomes | unchanged)[name] for name in selected}
         with _staging(out) as staging:
-            outcomes |= _stage(jobs, previous, intact, out, staging, workers, report)
+            outcomes |= _stage(jobs, previous, intact, out, staging, workers, report, ray)
             outcomes = {name: outcomes[name] for name in selected}
             built = [job for job in jobs if outcomes[job.corpus.name].status != "failed"]
             not_built = {name: str(outcome.problem) for name, outcome in outcomes.items() if outcome.problem}
@@ -243,7 +244,7 @@ def _complete(lock: dict, intact: set[str]) -> bool:
 # Building beside it ------------------------------------------------------------------------------------
 
 
-def _stage(jobs, previous, intact, out, staging, workers, report) -> dict[str, Outcome]:
+def _stage(jobs, previous, intact, out, staging, workers, report, ray) -> dict[str, Outcome]:
     """Put every corpus into `staging`: from the release in `out` where nothing changed, else built."""
     outcomes, todo = {}, []
     for job in jobs:
@@ -254,7 +255,7 @@ def _stage(jobs, previous, intact, out, staging, workers, report) -> dict[str, O
         else:
             todo.append(job)
     todo.sort(key=lambda job: -sum(file["bytes"] for file in job.located.raw.values()))
-    for name, outcome in _built(todo, staging, workers):
+    for name, outcome in _built(todo, staging, workers, ray):
         outcomes[name] = outcome
         report(name, outcome)
     return outcomes
@@ -339,36 +340,36 @@ def _build(job: Job, staging: Path) -> dict[str, float]:
     return built.seconds
 
 
-def _built(jobs: Sequence[Job], staging: Path, workers: int) -> Iterator[tuple[str, Outcome]]:
-    if workers == 1 or len(jobs) <= 1:
-        for job in jobs:
-            future: Future = Future()
-            try:
-                future.set_result(_build(job, staging))
-            except Exception as error:  # told by _outcome, as from a worker
-                future.set_exception(error)
-            yield job.corpus.name, _outcome(job, future, staging)
-        return
-    with pool(min(workers, len(jobs))) as together:
-        futures = [(job, together.submit(_build, job, staging)) for job in jobs]
-        try:
-            for job, future in futures:
-                if isinstance(future.exception(), BrokenProcessPool):
-                    # Some worker died and took the pool along; on its own each corpus shows whether it was the one.
-                    with pool(1) as alone:
-                        future = alone.submit(_build, job, staging)
-                yield job.corpus.name, _outcome(job, future, staging)
-        finally:
-            together.shutdown(cancel_futures=True)
+def _built(jobs: Sequence[Job], staging: Path, workers: int, ray: str | None) -> Iterator[tuple[str, Outcome]]:
+    if ray is not None:
+        ended = each(partial(_build_elsewhere, staging=staging, here=_here()), jobs, ray=ray)
+    else:
+        ended = side_by_side(partial(_build, staging=staging), jobs, workers)
+    for job, future in ended:
+        yield job.corpus.name, _outcome(job, future, staging)
+
+
+def _here() -> dict[str, str]:
+    """What has to be the same wherever a corpus of one release is built, for the same bytes."""
+    return versions() | {"code": _code()}
+
+
+def _build_elsewhere(job: Job, staging: Path, here: Mapping[str, str]) -> dict[str, float]:
+    """Build a corpus on another machine. Raises `Problem` if that could give other bytes or does not see `staging`."""
+    there = _here()
+    if other := [f"{name} {there[name][:12]}, not {here[name][:12]}" for name in here if there[name] != here[name]]:
+        raise Problem(f"a node of the cluster has {'; '.join(other)}.", todo="Install the same on every node.")
+    if not staging.is_dir():
+        what = "a node of the cluster does not see this folder."
+        raise Problem(what, where=[str(staging)], todo="Give an --out on a file system that all nodes share.")
+    return _build(job, staging)
 
 
 def _outcome(job: Job, future: Future, staging: Path) -> Outcome:
     try:
         return Outcome("built", seconds=future.result())
-    except BrokenProcessPool:
-        problem = Problem(
-            "a worker process died (out of memory?).", where=[job.corpus.name], todo="Try with --workers 1."
-        )
+    except Lost as lost:
+        problem = Problem(f"{lost}.", where=[job.corpus.name], todo="Try with --workers 1.")
     except Problem as found:
         problem = found
     except OSError:
