@@ -21,6 +21,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, 
 from transformers.utils import logging
 
 from baselines.encode import IGNORED
+from baselines.published import HUB_NAMES
 from baselines.recipe import Settings
 from baselines.spans import TAGS
 from builders.declaration import Task
@@ -29,13 +30,6 @@ from builders.problems import Problem, WrongUsage, examples
 CHECKPOINT = "checkpoint.json"
 WEIGHTS = "model.safetensors"
 
-# The encoders of the paper by the names it gives them.
-HUB_NAMES = {
-    "bert-base-uncased": "google-bert/bert-base-uncased",
-    "roberta-base": "FacebookAI/roberta-base",
-    "deberta-v3-base": "microsoft/deberta-v3-base",
-    "MiniLM": "microsoft/MiniLM-L12-H384-uncased",
-}
 # An encoder that comes as a package and so needs no Hub: all-MiniLM-L6-v2, 6 layers, 384 wide.
 PACKAGED = "minilm-l6"
 
