@@ -329,7 +329,9 @@ def _about(column: Column, with_release: bool) -> str:
         paper = _flat(read_recipe(PAPER_RECIPE).model_dump(mode="json"))
         other = [f"{name} {settings.get(name, NOT_GIVEN)}" for name in _names([paper, settings])]
         told.append(f"other than the paper's recipe: {visible(', '.join(other))}" if other else "the paper's recipe")
-    return f"{column.name}: {'; '.join(told) or 'without training'}."
+    else:
+        told.append("without training")
+    return f"{column.name}: {'; '.join(told)}."
 
 
 def _versions(column: Column) -> dict[str, dict[str, None]]:
@@ -556,8 +558,8 @@ def about(table: Table) -> list[str]:
     )
     if any(cell.published for cell in cells):
         told.append(
-            "In brackets: the difference to what the paper prints of the same model; "
-            f"{DIFFERS}: more than its rounding (0.01) and twice the larger standard deviation over seeds."
+            "A number with a sign is the difference to what the paper prints of the same model; "
+            f"{DIFFERS}: more than rounding (0.01) and twice the larger standard deviation over seeds."
         )
     if any(not cell.published for cell in cells) and table.paper:
         told.append("What the paper prints of another model than ours stands there to look at: no difference is told.")
@@ -572,8 +574,8 @@ def about_figures(table: Table) -> str:
         told.append("In square brackets: the number of tasks where they are fewer than the paper's.")
     if any(cell.difference is not None for cell in averages):
         told.append(
-            "In round brackets: the difference to the paper's mean of the same model; for a model that it prints task "
-            f"by task, the mean of the differences of the tasks that both scored. {DIFFERS}: more than 0.01."
+            "A number with a sign is the difference to the paper's mean of the same model; for a model that it prints "
+            f"task by task, the mean of the differences of the tasks that both scored. {DIFFERS}: more than 0.01."
         )
     if set(BASELINES).intersection(table.paper_figures):
         told.append(
