@@ -13,6 +13,7 @@ import pandas as pd
 
 from baselines.published import printed
 from baselines.scores import Run, correlation, refuse_mixed
+from baselines.table import columns
 from builders.problems import Problem, WrongUsage
 
 LARGER_THAN = 1000
@@ -43,19 +44,28 @@ def published_points() -> pd.DataFrame:
     return pd.DataFrame.from_dict(points, orient="index", columns=["test", "sockette"], dtype=float)
 
 
-def points_of(runs: Iterable[Run]) -> pd.DataFrame:
+def points_of(runs: Iterable[Run], model: str | None = None) -> pd.DataFrame:
     """`test` and `sockette` by task: the means over the runs (the seeds of one model) that scored both, for the tasks
     with more than 1,000 test items.
 
-    Raises `Problem` if the runs are of several releases or of several models, or if there is no such task.
+    `model` is needed if there are several: a name as the runs have it or as a table heads its columns (`columns`).
+    Raises `Problem` if the runs are of several releases, or there is no such task; `WrongUsage` if `model` names none
+    or several, or is not given where there are several.
     """
     runs = list(runs)
     refuse_mixed(runs)
-    models = dict.fromkeys(run.model + (f"@{run.revision}" if run.revision else "") for run in runs)
-    if len(models) > 1:
-        raise Problem(f"scores of several models: {', '.join(models)}.", todo="Correlate one model at a time.")
+    found = columns(runs)
+    chosen = [
+        column
+        for column in found
+        if model is None or model in (column.name, column.series.model, *(run.model for run in column.runs))
+    ]
+    if len(chosen) != 1 and found:
+        names = ", ".join(column.name for column in chosen or found)
+        what = f"scores of several models: {names}." if chosen else f"no scores of {model}, but of {names}."
+        raise WrongUsage(what, todo="Choose one with --model.")
     rows = []
-    for run in runs:
+    for run in (run for column in chosen for run in column.runs):
         scores = {(score.task, score.split): score for score in run.scores}
         for (task, split), score in scores.items():
             if split == "test" and score.n > LARGER_THAN and (task, "sockette") in scores:

@@ -22,6 +22,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 from transformers.utils import logging
 
 from baselines.encode import IGNORED
+from baselines.published import HUB_NAMES
 from baselines.recipe import Settings
 from baselines.spans import TAGS
 from builders.declaration import Task
@@ -30,13 +31,6 @@ from builders.problems import Problem, WrongUsage, examples
 CHECKPOINT = "checkpoint.json"
 WEIGHTS = "model.safetensors"
 
-# The encoders of the paper by the names it gives them.
-HUB_NAMES = {
-    "bert-base-uncased": "google-bert/bert-base-uncased",
-    "roberta-base": "FacebookAI/roberta-base",
-    "deberta-v3-base": "microsoft/deberta-v3-base",
-    "MiniLM": "microsoft/MiniLM-L12-H384-uncased",
-}
 # An encoder that comes as a package and so needs no Hub: all-MiniLM-L6-v2, 6 layers, 384 wide.
 PACKAGED = "minilm-l6"
 

@@ -4,7 +4,9 @@ A score is a number from 0 to 1: macro-F1 for classes, (r + 1) / 2 for values, c
 number, so means are too; where a definition leaves it open, the score carries a flag that says so.
 """
 
+import json
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -14,15 +16,23 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
+from baselines.published import known_as
 from baselines.spans import Span
 from builders import __version__
 from builders.declaration import CATEGORIES, FORMATS, Task
 from builders.files import whole_file
-from builders.problems import Problem, examples
+from builders.problems import Problem, WrongUsage, examples, visible
 
 UNDEFINED = "undefined_correlation"
 ABSENT = "absent_class"
 Flag = Literal["undefined_correlation", "absent_class"]
+FLAGS = {
+    ABSENT: "a class that is in no item and is never predicted counts as 0",
+    UNDEFINED: "the predictions are all equal, so there is no correlation: it counts as 0",
+}
+
+# How every score file begins. In a folder other JSON files are passed over, while a damaged score file is told.
+_BEGINNING = re.compile(rb'\s*\{\s*"runs"\s*:')
 
 AVERAGE = "average"
 FIGURES = (*CATEGORIES, *FORMATS, AVERAGE)
@@ -230,13 +240,75 @@ def read_scores(path: Path) -> tuple[Run, ...]:
         raise Problem(f"is not a score file ({place}: {fault['msg']}).", where=[str(path)]) from None
 
 
+class Series(NamedTuple):
+    """What runs have in common that differ in their seeds only."""
+
+    model: str
+    """By the paper's name, if it has one."""
+    revision: str | None
+    release: str
+    source: str
+    recipe: str
+    """Every setting but the seeds, as JSON."""
+
+
+def series(run: Run) -> Series:
+    """The series that a run belongs to."""
+    settings = {"tasks": {}} | run.recipe
+    settings.pop("seeds", None)
+    recipe = json.dumps(settings if run.recipe else {}, sort_keys=True)
+    return Series(known_as(run.model), run.revision, run.release, run.source, recipe)
+
+
+def read_all(paths: Iterable[Path]) -> tuple[Run, ...]:
+    """The runs of score files, in their order; a folder stands for all score files in it, however deep, by name.
+
+    Raises `WrongUsage` if there is no such path, `Problem` if a folder holds no score file, if a file is none, or if
+    files say twice what a model scored with one seed on a split of a task.
+    """
+    files: dict[Path, Path] = {}  # each once, also if its folder is named too
+    for path in paths:
+        if not path.exists():
+            raise WrongUsage("there is no such file or folder.", where=[str(path)])
+        found = sorted(filter(is_score_file, path.rglob("*.json"))) if path.is_dir() else [path]
+        if not found:
+            raise Problem("there is no score file in this folder.", where=[str(path)])
+        for file in found:
+            files.setdefault(file.resolve(), file)
+    runs, seen = [], {}
+    for file in files.values():
+        for run in read_scores(file):
+            runs.append(run)
+            for score in run.scores:
+                place = (series(run), run.seed, score.task, score.split)
+                if place in seen:
+                    seed = "" if run.seed is None else f" with seed {run.seed}"
+                    where = "twice in it" if seen[place] == file else f"in {seen[place]} too"
+                    what = f"the score of {run.model}{seed} on {score.split} of {score.task} is {where}."
+                    raise Problem(visible(what), where=[str(file)], todo="Give it once.")
+                seen[place] = file
+    return tuple(runs)
+
+
+def is_score_file(path: Path) -> bool:
+    """Whether a file is there that begins as a score file does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return bool(_BEGINNING.match(file.read(100)))
+
+
+def releases(runs: Iterable[Run]) -> list[str]:
+    """The releases that were scored, in order, each once."""
+    names = (visible(run.release) + (" (samples)" if run.source == "sample" else "") for run in runs)
+    return list(dict.fromkeys(names))
+
+
 def mixed(runs: Sequence[Run]) -> list[str]:
     """Why scores must not stand side by side as if they were of the same data, one sentence each: runs of several
     releases, or of one task and split with other rows; nothing if they may."""
-    releases = dict.fromkeys(
-        f"{run.release}" + (" (samples)" if run.source == "sample" else "") for run in runs
-    )  # in order, each once
-    found = [f"Scores of several releases: {', '.join(releases)}."] if len(releases) > 1 else []
+    several = releases(runs)
+    found = [f"Scores of several releases: {', '.join(several)}."] if len(several) > 1 else []
     contents: dict[tuple[str, str], dict[str, None]] = {}
     for run in runs:
         for score in run.scores:
@@ -245,7 +317,7 @@ def mixed(runs: Sequence[Run]) -> list[str]:
     return found + ([f"Other rows behind the scores of {examples(differing)}."] if differing else [])
 
 
-def refuse_mixed(runs: Sequence[Run]) -> None:
-    """Raise `Problem` if `runs` are not all scores of the same data (`mixed` says why)."""
+def refuse_mixed(runs: Sequence[Run], todo: str = "Compare scores of one release only.") -> None:
+    """Raise `Problem`, saying what to do, if `runs` are not all scores of the same data (`mixed` says why)."""
     if found := mixed(runs):
-        raise Problem(" ".join(found), todo="Compare scores of one release only.")
+        raise Problem(" ".join(found), todo=todo)

@@ -4,7 +4,7 @@ import io
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -349,14 +349,58 @@ def majority(
 
 
 @baseline.command(
-    epilog=_examples("socket-data baseline correlate", "socket-data baseline correlate scores.json --plot points.svg")
+    epilog=_examples(
+        "socket-data baseline table runs",
+        "socket-data baseline table majority.json runs --out table.html",
+        "socket-data baseline table runs --split sockette --format csv",
+    )
+)
+def table(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="SCORES", help="Score files, or folders with score files.", show_default=False),
+    ],
+    kind: Annotated[
+        Literal["markdown", "csv", "html"] | None,
+        typer.Option("--format", help="By the name of --out (.md, .csv, .html), else markdown.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the table there.", show_default=False)
+    ] = None,
+    split: Annotated[
+        Literal["test", "sockette", "validation"], typer.Option("--split", help="The split that was scored.")
+    ] = "test",
+    allow_mixed: Annotated[
+        bool, typer.Option("--allow-mixed", help="Show scores of several releases together; the table says so.")
+    ] = False,
+) -> None:
+    """Put the scores of models beside the published ones: task by task, and the ten figures of the paper.
+
+    Differences are told between scores of the same model; tasks whose data was corrected stand apart.
+    """
+    from builders.commands.baseline import run_table
+
+    raise typer.Exit(run_table(paths, kind, out, split, allow_mixed))
+
+
+@baseline.command(
+    epilog=_examples(
+        "socket-data baseline correlate",
+        "socket-data baseline correlate scores.json --plot points.svg",
+        "socket-data baseline correlate runs --model minilm-l6",
+    )
 )
 def correlate(
-    files: Annotated[
+    paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="SCORES.json", help="Score files of one model; the paper's values if none.", show_default=False
+            metavar="SCORES",
+            help="Score files, or folders with score files; the paper's values if none.",
+            show_default=False,
         ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Of several the one to look at.", show_default=False)
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw the tasks there.", show_default=False)
@@ -368,7 +412,7 @@ def correlate(
     """
     from builders.commands.baseline import run_correlate
 
-    raise typer.Exit(run_correlate(files or [], plot))
+    raise typer.Exit(run_correlate(paths or [], model, plot))
 
 
 Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)]

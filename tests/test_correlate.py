@@ -16,14 +16,18 @@ def points(*pairs) -> pd.DataFrame:
     return pd.DataFrame(pairs, columns=["test", "sockette"], index=list("abcdefgh"[: len(pairs)]))
 
 
-def run(values: dict, seed: int = 1, n: int = 2000, model: str = "invented", release: str = "2.0.0") -> Run:
+def run(
+    values: dict, seed: int = 1, n: int = 2000, model: str = "invented", release: str = "2.0.0", recipe=None
+) -> Run:
     """A run with (test, sockette) scores by task."""
     scores = [
         Score(task=task, split=split, value=value, n=size, content=CONTENT)
         for task, pair in values.items()
         for split, value, size in zip(("test", "sockette"), pair, (n, 1000), strict=True)
     ]
-    return Run(release=release, source="raw", model=model, recipe={}, seed=seed, versions={}, scores=tuple(scores))
+    return Run(
+        release=release, source="raw", model=model, recipe=recipe or {}, seed=seed, versions={}, scores=tuple(scores)
+    )
 
 
 def test_the_correlation_of_the_printed_values():
@@ -89,8 +93,32 @@ def test_M5_runs_of_several_releases_or_models_are_refused():
     one = run({"a": (0.4, 0.5)})
     with pytest.raises(Problem, match=r"several releases: 2\.0\.0, 2\.1\.0"):
         points_of([one, run({"b": (0.4, 0.5)}, release="2.1.0")])
-    with pytest.raises(Problem, match="several models: invented, other"):
+    with pytest.raises(WrongUsage, match=r"several models: invented, other\. Choose one with --model"):
         points_of([one, run({"b": (0.4, 0.5)}, model="other")])
+
+
+def test_of_several_models_one_is_chosen():
+    runs = [
+        run({"a": (0.4, 0.5)}),
+        run({"a": (0.1, 0.1)}, model="other"),
+        run({"a": (0.6, 0.9)}, seed=2),
+    ]
+    assert points_of(runs, "invented").loc["a"].tolist() == pytest.approx([0.5, 0.7])
+    assert points_of(runs, "other").loc["a"].tolist() == pytest.approx([0.1, 0.1])
+    with pytest.raises(WrongUsage, match="no scores of third, but of invented, other"):
+        points_of(runs, "third")
+
+
+def test_recipes_of_a_model_are_not_averaged():
+    runs = [run({"a": (0.4, 0.5)}), run({"a": (0.6, 0.9)}, seed=2, recipe={"epochs": 3})]
+    with pytest.raises(WrongUsage, match=r"several models: invented \(1\), invented \(2\)"):
+        points_of(runs, "invented")
+    assert points_of(runs, "invented (2)").loc["a"].tolist() == pytest.approx([0.6, 0.9])
+
+
+def test_a_model_without_score_files_is_told():
+    with pytest.raises(WrongUsage, match="--model chooses among score files"):
+        baseline.run_correlate([], "invented", None)
 
 
 def test_the_plot_has_equal_bytes_and_names_what_is_far_off(tmp_path):
@@ -105,7 +133,7 @@ def test_the_plot_has_equal_bytes_and_names_what_is_far_off(tmp_path):
 
 def test_the_command_prints_the_paper_and_draws_it(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert baseline.run_correlate([], tmp_path / "plot.svg") == 0
+    assert baseline.run_correlate([], None, tmp_path / "plot.svg") == 0
     out = capsys.readouterr().out
     assert "r = 0.981 over 32 tasks" in out
     assert "Without jigsaw#threat, which moves it most: 0.990." in out
@@ -117,7 +145,7 @@ def test_the_command_prints_the_paper_and_draws_it(tmp_path, capsys, monkeypatch
 def test_the_command_reads_score_files(tmp_path, capsys):
     write_scores([run({"a": (0.1, 0.1), "b": (0.2, 0.2)})], tmp_path / "one.json")
     write_scores([run({"c": (0.3, 0.3), "d": (0.4, 0.1)})], tmp_path / "two.json")
-    assert baseline.run_correlate([tmp_path / "one.json", tmp_path / "two.json"], None) == 0
+    assert baseline.run_correlate([tmp_path / "one.json", tmp_path / "two.json"], None, None) == 0
     out = capsys.readouterr().out
     assert "r = 0.135 over 4 tasks" in out  # 0.5 / sqrt(13.75), see above
     assert "paper" not in out
@@ -126,4 +154,4 @@ def test_the_command_reads_score_files(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["plot.png", "none/plot.svg"])
 def test_a_plot_that_cannot_be_written_is_told_first(tmp_path, name):
     with pytest.raises(WrongUsage):
-        baseline.run_correlate([], tmp_path / name)
+        baseline.run_correlate([], None, tmp_path / name)

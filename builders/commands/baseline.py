@@ -8,13 +8,13 @@ from rich.table import Table
 
 from baselines.correlate import DRAWS, SEED, check_plot, correlate, plot, points_of, published_points
 from baselines.majority import score_release
-from baselines.published import Printed, corrected, groups, printed, stated_correlation
-from baselines.scores import ABSENT, UNDEFINED, Run, Score, figures, read_scores, write_scores
+from baselines.published import TOLERANCE, Printed, corrected, groups, printed, stated_correlation
+from baselines.scores import ABSENT, UNDEFINED, Run, Score, figures, is_score_file, read_all, write_scores
+from baselines.table import SUFFIXES, WRITERS, make_table
+from builders.commands.training import print_note
 from builders.declaration import Task, load_corpora
+from builders.files import whole_file
 from builders.problems import WrongUsage
-
-# Printed values have two decimals; closer than this is the same.
-TOLERANCE = 0.01 + 1e-9
 
 COLUMNS = (("majority", "majority", "test"), ("sockette", "majority", "sockette"), ("random", "random", "test"))
 
@@ -138,17 +138,44 @@ def _figures(declared: Sequence[Task], runs: Sequence[Run]) -> Table:
     return table
 
 
-def run_correlate(files: list[Path], plot_file: Path | None) -> int:
+def run_table(paths: list[Path], kind: str | None, out: Path | None, split: str, allow_mixed: bool) -> int:
+    """Print scores beside the published ones, or write them to a file; 0."""
+    if out:
+        if out.exists() and not out.is_file():
+            what = "is a folder." if out.is_dir() else "is no file."
+            raise WrongUsage(what, where=[str(out)], todo="Give --out the name of a file.")
+        if is_score_file(out):
+            raise WrongUsage("is a score file, which would be lost.", where=[str(out)], todo="Choose another --out.")
+        _writable(out)
+    runs = read_all(paths)
+    tasks = [task for corpus in load_corpora().values() for task in corpus.tasks]
+    table = make_table(runs, tasks, split, allow_mixed)
+    for warning in table.warnings:
+        print_note(warning)
+    text = WRITERS[kind or (out and SUFFIXES.get(out.suffix.lower())) or "markdown"](table)
+    if not out:
+        print(text, end="")
+        return 0
+    with whole_file(out.resolve()) as beside:  # a link stays one
+        beside.write_text(text, encoding="utf-8", newline="\n")
+    rows = sum(len(block.rows) for block in table.blocks)
+    Console(highlight=False).print(f"{rows} tasks in {out}.", markup=False, soft_wrap=True)
+    return 0
+
+
+def run_correlate(paths: list[Path], model: str | None, plot_file: Path | None) -> int:
     """Print how scores on test and on SocKETTe go together, of score files or as the paper prints them; 0."""
+    if model is not None and not paths:
+        raise WrongUsage("--model chooses among score files, and none is given.")
     if plot_file:
         check_plot(plot_file)
         _writable(plot_file)
-    points = points_of([run for file in files for run in read_scores(file)]) if files else published_points()
+    points = points_of(read_all(paths), model) if paths else published_points()
     found = correlate(points)
     if plot_file:
         plot(found, plot_file)
     console = Console(highlight=False)
-    title = "Scores on test and on SocKETTe" if files else "DeBERTa-v3-base, as the paper prints it"
+    title = "Scores on test and on SocKETTe" if paths else "DeBERTa-v3-base, as the paper prints it"
     table = _table(title, "task", "test", "sockette", "difference", "r without")
     for task, *numbers in found.tasks[["test", "sockette"]].itertuples():
         difference, without = found.tasks.loc[task, ["difference", "without"]]
@@ -160,6 +187,6 @@ def run_correlate(files: list[Path], plot_file: Path | None) -> int:
     )
     most = found.tasks.index[0]
     console.print(f"Without {most}, which moves it most: {found.tasks['without'].iloc[0]:.3f}.", markup=False)
-    if not files:
+    if not paths:
         console.print(f"The paper's text says {stated_correlation():.3f}.")
     return 0

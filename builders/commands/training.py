@@ -16,15 +16,10 @@ from rich.table import Table
 from baselines.data import Release, gold_labels, open_release
 from baselines.filter import KNOWN, LIMIT, judge
 from baselines.recipe import read_recipe
-from baselines.scores import ABSENT, UNDEFINED, Run, Score, versions, write_scores
+from baselines.scores import FLAGS, Run, Score, versions, write_scores
 from baselines.trial import COMPUTING, Trial, read_predictions, run_trial, scored, write_predictions
 from builders.declaration import Task, load_corpora
 from builders.problems import Problem, WrongUsage, examples
-
-FLAGS = {
-    ABSENT: "a class that is in no item and is never predicted counts as 0",
-    UNDEFINED: "the predictions are all equal, so there is no correlation: it counts as 0",
-}
 
 
 def run_train(
