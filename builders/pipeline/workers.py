@@ -122,7 +122,8 @@ def _on_cluster(
     try:
         # Asked for a GPU, a cluster that has none would wait for one for ever.
         gpus = gpus if ray.cluster_resources().get("GPU") else 0
-        remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(function)
+        # Ray wants a function, and `function` may be any callable.
+        remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(lambda job: function(job))
         open_jobs = {remote.remote(job): job for job in jobs}
         while open_jobs:
             (reference, *_), _ = ray.wait(list(open_jobs), num_returns=1)
