@@ -312,12 +312,66 @@ def new_corpus(name: CorpusName) -> None:
     raise typer.Exit(run(name))
 
 
-@app.command(epilog=_examples("socket-data check my-corpus", "socket-data check my-corpus --raw mirror"))
-def check(name: CorpusName, raw: Raw = None) -> None:
-    """Say what is still missing or wrong in a corpus folder, until nothing is."""
-    from builders.commands.check import run
+Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="bert-base-uncased, roberta-base, deberta-v3-base, MiniLM, minilm-l6 (a package, no Hub), OWNER/NAME, or "
+        "a folder.",
+    ),
+]
+Recipe = Annotated[
+    str, typer.Option("--recipe", metavar="NAME", help="paper, minilm-l6-cpu, or a .yaml file with all settings.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SETTING=VALUE", help="Another value for a setting. Can be repeated."),
+]
+Runs = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder of the trials; a later call goes on there.")
+]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TASK]...", help="Tasks or corpora; all if none is named.", show_default=False),
+]
 
-    raise typer.Exit(run(name, raw))
+
+@app.command(
+    epilog=_examples(
+        "socket-data check my-corpus",
+        "socket-data check my-corpus --raw mirror",
+        "socket-data check my-corpus --raw mirror --with-baseline trials",
+    )
+)
+def check(
+    name: CorpusName,
+    raw: Raw = None,
+    with_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--with-baseline",
+            metavar="DIR",
+            help="Train BERT on the tasks too, which must not be too easy for it; the trials go there.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Model = "bert-base-uncased",
+    recipe: Recipe = "paper",
+    settings: Overrides = None,
+) -> None:
+    """Say what is still missing or wrong in a corpus folder, until nothing is.
+
+    --with-baseline needs the real raw files, and on a GPU some minutes; --model, --recipe and --set are for it.
+    """
+    from builders.commands.check import Baseline, run
+
+    if with_baseline is None:
+        raise typer.Exit(run(name, raw))
+    from baselines.recipe import read_recipe
+
+    raise typer.Exit(run(name, raw, Baseline(model, read_recipe(recipe, settings or []), with_baseline)))
 
 
 baseline = typer.Typer(
@@ -413,32 +467,6 @@ def correlate(
     from builders.commands.baseline import run_correlate
 
     raise typer.Exit(run_correlate(paths or [], model, plot))
-
-
-Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="The release folder.", show_default=False)]
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="bert-base-uncased, roberta-base, deberta-v3-base, MiniLM, minilm-l6 (a package, no Hub), OWNER/NAME, or "
-        "a folder.",
-    ),
-]
-Recipe = Annotated[
-    str, typer.Option("--recipe", metavar="NAME", help="paper, minilm-l6-cpu, or a .yaml file with all settings.")
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="SETTING=VALUE", help="Another value for a setting. Can be repeated."),
-]
-Runs = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The folder of the trials; a later call goes on there.")
-]
-Tasks = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[TASK]...", help="Tasks or corpora; all if none is named.", show_default=False),
-]
 
 
 @baseline.command(

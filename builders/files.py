@@ -8,7 +8,15 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; what was written there replaces `path` at the end, unless something failed."""
+    """A path to write to; what was written there replaces `path` at the end, unless something failed.
+
+    A link stays one, and what it points to is replaced. What is no regular file, such as a terminal, is written to as
+    it is: there is nothing to be half of.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        yield path
+        return
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield beside

@@ -32,8 +32,8 @@ def each(
 ) -> Iterator[tuple[Job, Future]]:
     """`function` of every job, as a future that is done: its result, the exception that it raised, or `Lost`.
 
-    Up to `workers` processes of this machine work, and what they did comes in the order of the jobs; one worker of a
-    lost pool is tried again alone. With `ray`, the address of a cluster, its nodes work, with `gpus` of their own for
+    Up to `workers` processes of this machine work, and what they did comes in the order of the jobs; what a
+    lost worker was at is tried again, alone. With `ray`, the address of a cluster, its nodes work, with `gpus` of their own for
     every job, and jobs come as they end; the nodes have to see the project and its files under the same paths as this
     machine. Raises `Problem` if there is no such cluster.
     """
@@ -73,10 +73,11 @@ def _here(function: Callable[[Job], Any], jobs: Sequence[Job], workers: int) -> 
 
 
 def _alone(function: Callable[[Job], Any], job: Job) -> Future:
-    with _pool(1) as alone:
-        future = alone.submit(function, job)
-        if not isinstance(future.exception(), BrokenProcessPool):
-            return future
+    for _ in range(RETRIES):
+        with _pool(1) as alone:
+            future = alone.submit(function, job)
+            if not isinstance(future.exception(), BrokenProcessPool):
+                return future
     lost: Future = Future()
     lost.set_exception(Lost("a worker process died (out of memory?)"))
     return lost
