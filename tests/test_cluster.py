@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-ray = pytest.importorskip("ray", reason="needs the extra cluster: uv sync --extra cluster")
-
 from builders.pipeline.workers import Lost, each
 from builders.problems import Problem, WrongUsage
+
+ray = pytest.importorskip("ray", reason="needs the extra cluster: uv sync --extra cluster")
 
 CORPORA = ("hypo-l", "complaints", "emobank", "bragging")
 

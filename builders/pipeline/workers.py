@@ -32,8 +32,8 @@ def each(
 ) -> Iterator[tuple[Job, Future]]:
     """`function` of every job, as a future that is done: its result, the exception that it raised, or `Lost`.
 
-    Up to `workers` processes of this machine work, and what they did comes in the order of the jobs; what a
-    lost worker was at is tried again, alone. With `ray`, the address of a cluster, its nodes work, with `gpus` of their own for
+    Up to `workers` processes of this machine work, and what they did comes in the order of the jobs; what a lost worker
+    was at is tried again, alone. With `ray`, the address of a cluster, its nodes work, with `gpus` of their own for
     every job, and jobs come as they end; the nodes have to see the project and its files under the same paths as this
     machine. Raises `Problem` if there is no such cluster.
     """
