@@ -15,6 +15,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -53,7 +54,9 @@ def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) ->
     returns something else than that.
     """
     tables = read_files(corpus, files)
-    return checked(corpus, _run(_build_function(corpus), tables))
+    rows = checked(corpus, _run(_build_function(corpus), tables))
+    _refuse_lost_values(corpus, tables, rows)
+    return rows
 
 
 def _build_function(corpus: Corpus) -> Callable:
@@ -76,11 +79,30 @@ def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         raise
     except (Exception, SystemExit) as error:  # whatever it is, a person gets a sentence, not a traceback
         line = error.__traceback__.tb_next.tb_lineno if error.__traceback__.tb_next else "?"
-        raise Problem(
-            f"stopped with {type(error).__name__}: {error}.",
-            where=[f"build.py line {line}"],
-            todo=NOT_AS_PROMISED,
-        ) from error
+        what = f"stopped with {type(error).__name__}: {error}."
+        if isinstance(error, KeyError):  # of a column, nearly always
+            there = [
+                f"{name} ({examples(map(_name, table.columns.drop('source_row')), len(table.columns) - 1, at_most=20)})"
+                for name, table in tables.items()
+            ]
+            what = f"does not find what it needs: {_name(str(error.args[0]))}; the raw files are {'; '.join(there)}."
+        raise Problem(what, where=[f"build.py line {line}"], todo=NOT_AS_PROMISED) from error
+
+
+def _refuse_lost_values(corpus: Corpus, tables: Mapping[str, pd.DataFrame], rows: pd.DataFrame) -> None:
+    """Raise `Problem` for cells without a value where every cell of the raw files has one (only JSON can lack any).
+
+    They are no missing labels: a file lacks the column that those it was put together with have, or a look-up failed.
+    """
+    read = dict.fromkeys(name for task in corpus.tasks for name in (task.column, *(rule.column for rule in task.drops)))
+    for column in read:
+        lost = rows["source_row"][rows[column].isna()]
+        if len(lost) and not any(table.isna().any(axis=None) for table in tables.values()):
+            raise Problem(
+                f"column {column} has no value here, but every cell of the raw files has one.",
+                where=["build.py", examples(lost, len(lost))],
+                todo="The raw file of these rows lacks the column or names it otherwise, or build.py lost the value.",
+            )
 
 
 def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> dict[str, pd.DataFrame]:
@@ -91,6 +113,8 @@ def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) 
     tables, problems = {}, []
     present = [file for file in corpus.files if file.name in files and file.format != "archive"]
     for file in present:
+        if problems and file.keys_from:  # perhaps of a table that could not be read, which is told
+            continue
         try:
             tables[file.name] = _read(file, files[file.name], tables)
         except Problem as problem:
@@ -325,6 +349,9 @@ def _read_json_object(stream: BinaryIO, file: RawFile, name: str, tables: Mappin
         place = f"after record {len(columns['key']):,}"
         what = f"no key {error}" if isinstance(error, KeyError) else f"not a JSON object of objects: {error}"
         raise Problem(f"{what}.", where=[name, place], todo="The file is cut or altered.") from None
+    if len({*columns["key"]}) < len(columns["key"]):
+        twice = next(key for key, count in Counter(columns["key"]).items() if count > 1)
+        raise Problem(f"the key {twice!r} occurs twice.", where=[name], todo="The file is altered.")
     return columns
 
 
