@@ -1,4 +1,4 @@
-"""What is done to the build, the push and the fetch. Each trial gives what is wrong afterwards: nothing, if all is well."""
+"""What is done to the build, the push and the fetch. Trials say what is wrong afterwards: nothing, at best."""
 
 import contextlib
 import hashlib
@@ -113,8 +113,8 @@ def _files(release: Path) -> dict[str, bytes]:
 
 
 def killed_pushes(folder: Path, known: Undisturbed, count: int) -> Iterator[Trial]:
-    """Kill the push of the new release at `count` of its requests, half of them before and half after the Hub has done what the
-    request asks for."""
+    """Kill the push of the new release at `count` of its requests, half of them before and half after the Hub has done
+    what the request asks for."""
     with DeadlyHub() as hub:
         hub.commit(REPO, _files(known.before))
         ended = ran(push_release, (hub.url, known.after, "v2.0.0"), _pushing(folder, hub))

@@ -1,4 +1,4 @@
-"""Twenty kills of the build, the push and the download, full disks and closed folders (`tests.survival.run` has more)."""
+"""Twenty kills of build, push and download, full disks and closed folders (`tests.survival.run` has more)."""
 
 import sys
 
