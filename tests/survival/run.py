@@ -2,8 +2,10 @@
 
     uv run python -m tests.survival.run [--kills 200] [--write]
 
-After each: no half release is visible, the next run completes with the bytes of an undisturbed one, nothing is left over
-and nothing outside the output folder was touched. `--write` records the result in `results.md`. Ends with status 1 if
+After each: no half release is visible, the next run completes with the bytes of an undisturbed one, nothing is left
+over and nothing outside the output folder was touched. Six tenths of the kills are of builds, just before a change to
+the file system (with `--kills 800` before every one); the others are builds with two workers by
+the clock, pushes at a request, and downloads. `--write` records the result in `results.md`. Ends with status 1 if
 anything is wrong. A full disk needs root (a small disk is mounted) and is left out without.
 """
 
@@ -29,8 +31,7 @@ from tests.survival.site import outside, undisturbed
 
 
 def trials(folder: Path, kills: int) -> Iterator[Trial]:
-    """All scenarios with about so many kills: six tenths of them builds, the others builds by the clock, pushes and
-    downloads."""
+    """All scenarios, with so many kills at most."""
     outside()
     known = undisturbed(folder / "known")
     yield from killed_builds(folder / "site", known, kills * 3 // 10, had_release=False)

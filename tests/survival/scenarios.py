@@ -29,7 +29,7 @@ from tests.survival.site import (
     new_site,
     tree,
 )
-from tests.survival.victim import Setting, ran, started
+from tests.survival.victim import Setting, Victim, ran, started
 
 
 class Trial(NamedTuple):
@@ -194,6 +194,15 @@ def fetch(url: str, cache: Path) -> None:
     fetch_file(load_corpus(CORPORA / "bragging"), wanted, Cache(cache), None, lambda count: None)
 
 
+def _kill_once_written(victim: Victim, cache: Path, piece: int) -> None:
+    """Kill a download when it has begun to write what it was sent, which may lie on the way for a while."""
+    patience = time.monotonic() + 20
+    while piece and not any(path.stat().st_size for path in cache.rglob("*") if path.is_file()):
+        assert time.monotonic() < patience, "what was sent is never written"
+        time.sleep(0.005)
+    victim.kill()
+
+
 def killed_fetches(folder: Path, count: int) -> Iterator[Trial]:
     """Kill a download when a part of the file has been sent, at `count` parts."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
@@ -205,7 +214,7 @@ def killed_fetches(folder: Path, count: int) -> Iterator[Trial]:
             site = new_site(folder)
             cache = site.place / "release"
             with started(fetch, (url, cache), site.setting()) as victim:
-                server.deadly, server.kill = piece, victim.kill
+                server.deadly, server.kill = piece, partial(_kill_once_written, victim, cache, piece)
                 ended = victim.wait()
             faults = [] if ended.status == -signal.SIGKILL else [f"it was not killed: {ended.status}: {ended.said}"]
             whole = {f"raw/{hashlib.sha256(CONTENT).hexdigest()}": hashlib.sha256(CONTENT).hexdigest(), "raw": "/"}

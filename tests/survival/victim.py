@@ -135,7 +135,10 @@ def _live(program: Callable, arguments: Sequence, setting: Setting, changes, die
 
 def _counting(watched: str, changes, die_at: int) -> Callable[[str, tuple], None]:
     def watch(event: str, arguments: tuple) -> None:
-        if event not in CHANGES or not str(arguments[0]).startswith(watched):
+        path = str(arguments[0])
+        # What a folder that is removed holds comes by its name alone.
+        there = path.startswith(watched) or (event in ("os.remove", "os.rmdir") and not os.path.isabs(path))
+        if event not in CHANGES or not there:
             return
         if event == "open" and not (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR):
             return
