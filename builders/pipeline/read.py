@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from errno import EINVAL
 from pathlib import Path
 from typing import BinaryIO
 
@@ -163,21 +164,24 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
     """The bytes of a raw file: of the file itself (unpacked if it is a .bz2), or of a member of its archive.
 
     A member is read by its exact name and never written to disk. Raises `Problem` for a damaged archive, a
-    missing member, and a member so much larger than the archive that it must be a bomb.
+    member that is missing, there twice or no plain file, and for what is so much larger than the packed file that it
+    must be a bomb.
     """
     try:
         with ExitStack() as stack:
             if file.inside and path.name == Path(file.inside).name:
                 stream = stack.enter_context(_member(stack, path, name))
             elif path.suffix == ".bz2":
-                stream = stack.enter_context(bz2.open(path))
+                most = MOST_UNPACKED * path.stat().st_size
+                stream = _Bounded(stack.enter_context(bz2.open(path)), most, name)
             else:
                 stream = stack.enter_context(path.open("rb"))
             yield stream
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
     except OSError as error:
-        if error.errno is not None:  # the disk's; a damaged .bz2 has no number
+        # The disk's have a number, those of a damaged .bz2 none. A damaged zip sends its reader to before its start.
+        if error.errno not in (None, EINVAL):
             raise
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
 
@@ -185,24 +189,44 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
 def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
     if zipfile.is_zipfile(path):
         archive = stack.enter_context(zipfile.ZipFile(path))
-        names = archive.namelist()
-        size = archive.getinfo(name).file_size if name in names else 0
+        members = ((member.filename, member.file_size, not member.is_dir(), member) for member in archive.infolist())
         opened = archive.open
     else:
         archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115 - the stack closes it
-        names = archive.getnames()
-        size = archive.getmember(name).size if name in names else 0
+        # One by one: to get to the next member of a packed tar, this one is unpacked.
+        members = ((member.name, member.size, member.isreg(), member) for member in archive)
         opened = archive.extractfile
-    stream = opened(name) if name in names else None
-    if stream is None:
-        raise Problem(
-            f"is not in {path.name}, which holds {examples(names, len(names))}.",
-            where=[name],
-            todo="Get it again.",
-        )
-    if size > MOST_UNPACKED * path.stat().st_size:
-        raise Problem(f"would unpack to {size:,} bytes.", where=[name], todo="The archive is a bomb.")
-    return stream
+    names, found = [], []
+    for member_name, size, is_file, member in members:
+        if size > MOST_UNPACKED * path.stat().st_size:
+            raise Problem(f"would unpack to {size:,} bytes.", where=[member_name], todo="The archive is a bomb.")
+        names.append(member_name)
+        if member_name == name:
+            found.append((member, is_file))
+    if not found:
+        what = f"is not in {path.name}, which holds {examples(names, len(names))}."
+    elif len(found) > 1:
+        what = f"is in {path.name} {len(found)} times."
+    elif not found[0][1]:
+        what = f"is no plain file in {path.name}."
+    else:
+        return opened(found[0][0])
+    raise Problem(what, where=[name], todo="Get it again.")
+
+
+class _Bounded:
+    """A packed file that says nothing of its size: reading stops with a `Problem` where it cannot be a text."""
+
+    def __init__(self, stream: BinaryIO, most: int, name: str):
+        self._stream, self._left, self._most, self._name = stream, most, most, name
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._stream.read(self._left + 1 if size < 0 else size)
+        self._left -= len(content)
+        if self._left < 0:
+            what = f"would unpack to more than {self._most:,} bytes."
+            raise Problem(what, where=[self._name], todo="The archive is a bomb.")
+        return content
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:
