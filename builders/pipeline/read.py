@@ -15,8 +15,10 @@ import sys
 import tarfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from errno import EINVAL
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,7 +55,9 @@ def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) ->
     returns something else than that.
     """
     tables = read_files(corpus, files)
-    return checked(corpus, _run(_build_function(corpus), tables))
+    rows = checked(corpus, _run(_build_function(corpus), tables))
+    _refuse_lost_values(corpus, tables, rows)
+    return rows
 
 
 def _build_function(corpus: Corpus) -> Callable:
@@ -76,11 +80,30 @@ def _run(build: Callable, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         raise
     except (Exception, SystemExit) as error:  # whatever it is, a person gets a sentence, not a traceback
         line = error.__traceback__.tb_next.tb_lineno if error.__traceback__.tb_next else "?"
-        raise Problem(
-            f"stopped with {type(error).__name__}: {error}.",
-            where=[f"build.py line {line}"],
-            todo=NOT_AS_PROMISED,
-        ) from error
+        what = f"stopped with {type(error).__name__}: {error}."
+        if isinstance(error, KeyError):  # of a column, nearly always
+            there = [
+                f"{name} ({examples(map(_name, table.columns.drop('source_row')), len(table.columns) - 1, at_most=20)})"
+                for name, table in tables.items()
+            ]
+            what = f"does not find what it needs: {_name(str(error.args[0]))}; the raw files are {'; '.join(there)}."
+        raise Problem(what, where=[f"build.py line {line}"], todo=NOT_AS_PROMISED) from error
+
+
+def _refuse_lost_values(corpus: Corpus, tables: Mapping[str, pd.DataFrame], rows: pd.DataFrame) -> None:
+    """Raise `Problem` for cells without a value where every cell of the raw files has one (only JSON can lack any).
+
+    They are no missing labels: a file lacks the column that those it was put together with have, or a look-up failed.
+    """
+    read = dict.fromkeys(name for task in corpus.tasks for name in (task.column, *(rule.column for rule in task.drops)))
+    for column in read:
+        lost = rows["source_row"][rows[column].isna()]
+        if len(lost) and not any(table.isna().any(axis=None) for table in tables.values()):
+            raise Problem(
+                f"column {column} has no value here, but every cell of the raw files has one.",
+                where=["build.py", examples(lost, len(lost))],
+                todo="The raw file of these rows lacks the column or names it otherwise, or build.py lost the value.",
+            )
 
 
 def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> dict[str, pd.DataFrame]:
@@ -91,6 +114,8 @@ def read_files(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) 
     tables, problems = {}, []
     present = [file for file in corpus.files if file.name in files and file.format != "archive"]
     for file in present:
+        if problems and file.keys_from:  # perhaps of a table that could not be read, which is told
+            continue
         try:
             tables[file.name] = _read(file, files[file.name], tables)
         except Problem as problem:
@@ -139,21 +164,24 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
     """The bytes of a raw file: of the file itself (unpacked if it is a .bz2), or of a member of its archive.
 
     A member is read by its exact name and never written to disk. Raises `Problem` for a damaged archive, a
-    missing member, and a member so much larger than the archive that it must be a bomb.
+    member that is missing, there twice or no plain file, and for what is so much larger than the packed file that it
+    must be a bomb.
     """
     try:
         with ExitStack() as stack:
             if file.inside and path.name == Path(file.inside).name:
                 stream = stack.enter_context(_member(stack, path, name))
             elif path.suffix == ".bz2":
-                stream = stack.enter_context(bz2.open(path))
+                most = MOST_UNPACKED * path.stat().st_size
+                stream = _Bounded(stack.enter_context(bz2.open(path)), most, name)
             else:
                 stream = stack.enter_context(path.open("rb"))
             yield stream
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
     except OSError as error:
-        if error.errno is not None:  # the disk's; a damaged .bz2 has no number
+        # The disk's have a number, those of a damaged .bz2 none. A damaged zip sends its reader to before its start.
+        if error.errno not in (None, EINVAL):
             raise
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
 
@@ -161,24 +189,44 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
 def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
     if zipfile.is_zipfile(path):
         archive = stack.enter_context(zipfile.ZipFile(path))
-        names = archive.namelist()
-        size = archive.getinfo(name).file_size if name in names else 0
+        members = ((member.filename, member.file_size, not member.is_dir(), member) for member in archive.infolist())
         opened = archive.open
     else:
         archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115 - the stack closes it
-        names = archive.getnames()
-        size = archive.getmember(name).size if name in names else 0
+        # One by one: to get to the next member of a packed tar, this one is unpacked.
+        members = ((member.name, member.size, member.isreg(), member) for member in archive)
         opened = archive.extractfile
-    stream = opened(name) if name in names else None
-    if stream is None:
-        raise Problem(
-            f"is not in {path.name}, which holds {examples(names, len(names))}.",
-            where=[name],
-            todo="Get it again.",
-        )
-    if size > MOST_UNPACKED * path.stat().st_size:
-        raise Problem(f"would unpack to {size:,} bytes.", where=[name], todo="The archive is a bomb.")
-    return stream
+    names, found = [], []
+    for member_name, size, is_file, member in members:
+        if size > MOST_UNPACKED * path.stat().st_size:
+            raise Problem(f"would unpack to {size:,} bytes.", where=[member_name], todo="The archive is a bomb.")
+        names.append(member_name)
+        if member_name == name:
+            found.append((member, is_file))
+    if not found:
+        what = f"is not in {path.name}, which holds {examples(names, len(names))}."
+    elif len(found) > 1:
+        what = f"is in {path.name} {len(found)} times."
+    elif not found[0][1]:
+        what = f"is no plain file in {path.name}."
+    else:
+        return opened(found[0][0])
+    raise Problem(what, where=[name], todo="Get it again.")
+
+
+class _Bounded:
+    """A packed file that says nothing of its size: reading stops with a `Problem` where it cannot be a text."""
+
+    def __init__(self, stream: BinaryIO, most: int, name: str):
+        self._stream, self._left, self._most, self._name = stream, most, most, name
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._stream.read(self._left + 1 if size < 0 else size)
+        self._left -= len(content)
+        if self._left < 0:
+            what = f"would unpack to more than {self._most:,} bytes."
+            raise Problem(what, where=[self._name], todo="The archive is a bomb.")
+        return content
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:
@@ -325,6 +373,9 @@ def _read_json_object(stream: BinaryIO, file: RawFile, name: str, tables: Mappin
         place = f"after record {len(columns['key']):,}"
         what = f"no key {error}" if isinstance(error, KeyError) else f"not a JSON object of objects: {error}"
         raise Problem(f"{what}.", where=[name, place], todo="The file is cut or altered.") from None
+    if len({*columns["key"]}) < len(columns["key"]):
+        twice = next(key for key, count in Counter(columns["key"]).items() if count > 1)
+        raise Problem(f"the key {twice!r} occurs twice.", where=[name], todo="The file is altered.")
     return columns
 
 

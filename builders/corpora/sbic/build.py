@@ -9,6 +9,7 @@ from builders.problems import Problem, examples
 
 FILES = ("SBIC.v2.trn.csv", "SBIC.v2.dev.csv", "SBFv2.dev.csv", "SBIC.v2.tst.csv")
 VOTES = ["intentYN", "offensiveYN", "sexYN"]
+STEREOTYPE = "targetStereotype"
 
 
 def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -16,9 +17,17 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
     A column per question holds the mean over the records of the post that answer it ("" if none does), and
     `hasBiasedImplication` is "1" if at least one of them names a stereotype.
-    Raises `Problem` naming the records for an answer that is not a number from 0 to 1.
+    Raises `Problem` naming the records of a file without one of the columns, and for an answer that
+    is not a number from 0 to 1.
     """
     records = pd.concat([raw[name] for name in FILES if name in raw], ignore_index=True)
+    lacking = records["source_row"][records[[*VOTES, STEREOTYPE]].isna().any(axis=1)]
+    if len(lacking):
+        raise Problem(
+            f"one of the columns {', '.join([*VOTES, STEREOTYPE])} is not in this file.",
+            where=[examples(lacking, len(lacking))],
+            todo="The file is altered, or of another version.",
+        )
     votes = records[VOTES].apply(pd.to_numeric, errors="coerce")
     wrong = (records[VOTES].ne("") & ~votes.apply(lambda vote: vote.between(0, 1))).any(axis=1)
     if wrong.any():
@@ -27,7 +36,7 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
             where=[examples(records["source_row"][wrong], wrong.sum())],
             todo="The file is altered.",
         )
-    named = records["targetStereotype"].str.strip().ne("").astype(int)
+    named = records[STEREOTYPE].str.strip().ne("").astype(int)
     posts = votes.assign(source_row=records["source_row"], hasBiasedImplication=named).groupby(
         records["post"], sort=False
     )

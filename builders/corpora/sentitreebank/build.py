@@ -86,6 +86,11 @@ def _nodes(tree: str, tokens: list[str], row: str) -> list[list]:
 
 def _dictionary(dictionary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """The phrases of the dictionary with the classes of their scores."""
+    twice = scores["source_row"][scores["phrase ids"].duplicated()]
+    if len(twice):
+        raise Problem(
+            "the phrase has a score already.", where=[examples(twice, len(twice))], todo="The file is altered."
+        )
     values = pd.to_numeric(scores.set_index("phrase ids")["sentiment values"], errors="coerce")
     classes = pd.cut(dictionary["id"].map(values), BORDERS, labels=CLASSES, include_lowest=True)
     without = dictionary["source_row"][classes.isna()]

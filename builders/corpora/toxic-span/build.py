@@ -22,12 +22,12 @@ def _spans(source_row: str, cell: str) -> list[tuple[int, int]]:
     """The runs of consecutive offsets in a cell: `[3, 4, 5, 9]` is 3-6 and 9-10."""
     try:
         offsets = json.loads(cell)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         offsets = None
     numbers = isinstance(offsets, list) and all(type(offset) is int for offset in offsets)
     if not numbers or sorted({*offsets}) != offsets:
         raise Problem(
-            f"{cell[:40]!r} is not a list of increasing character offsets.",
+            f"{str(cell)[:40]!r} is not a list of increasing character offsets.",
             where=[source_row],
             todo="The file is cut or altered.",
         )
