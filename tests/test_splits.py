@@ -30,7 +30,7 @@ def ids_of(n: int, about: str = "text") -> list[str]:
 def deal(ids, labels, groups=None, loose=None) -> Split:
     """The split of one task (a list of labels) or several (a table); `groups` has one group per id."""
     strata = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame({"task": labels})
-    declared = None if groups is None else [[group] for group in groups]
+    declared = None if groups is None else pd.DataFrame({"unit": range(len(ids)), "group": groups})
     loose = pd.Series([None] * len(ids) if loose is None else loose, dtype="str")
     return split_units(pd.Series(ids, dtype="str"), strata, declared, loose)
 
@@ -140,9 +140,8 @@ def test_with_groups_no_other_place_of_one_group_would_bring_the_sizes_nearer(gr
 def test_D3_a_chain_of_declared_groups_is_one_group():
     """A text may belong to two dialogues (through two tasks): then both are in one split."""
     ids = ids_of(300)
-    declared = [[i // 3] for i in range(300)]
-    for first in range(0, 100, 10):
-        declared[3 * first].append(first + 1)
+    chains = [(3 * first, first + 1) for first in range(0, 100, 10)]
+    declared = pd.DataFrame([(i, i // 3) for i in range(300)] + chains, columns=["unit", "group"])
     strata = pd.DataFrame({"task": [0] * 300})
     split = split_units(pd.Series(ids), strata, declared, pd.Series([None] * 300, dtype="str")).split
     for first in range(0, 100, 10):

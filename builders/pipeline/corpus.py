@@ -171,14 +171,14 @@ def _split(
         # no group.
         groups = rows[corpus.group].iloc[kept["row"]].to_numpy(dtype=object)
         unit = pd.Index(units["id"]).get_indexer(kept["id"])
-        codes = pd.Series(pd.factorize(groups)[0])[groups != ""]
-        declared = codes.groupby(unit[groups != ""]).agg(list).reindex(range(len(units)))
-        declared = declared.where(declared.notna(), pd.Series([()] * len(units)))
+        declared = pd.DataFrame({"unit": unit, "group": pd.factorize(groups)[0]})[groups != ""]
     keys = texts["key"].iloc[units["row"]].reset_index(drop=True)
     whole = np.ones(len(units), dtype=bool)
     if corpus.parts:
         whole = (rows[corpus.parts].iloc[units["row"]] != "part").to_numpy()
-        declared = declared[whole] if declared is not None else None
+        if declared is not None:
+            declared = declared[whole[declared["unit"]]]
+            declared = declared.assign(unit=(np.cumsum(whole) - 1)[declared["unit"]])
     split = split_units(units["id"][whole], strata[whole], declared, loose_keys(keys[whole]))
     if corpus.parts:
         split = with_parts(split, whole, keys)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from builders.declaration import Task
-from builders.pipeline.labels import SpanLabel, token
+from builders.pipeline.labels import SpanLabel, tokens
 
 LEDGER = ("corpus", "task", "source_row", "id", "reason", "kept_id", "detail")
 
@@ -41,14 +41,14 @@ def task_items(task: Task, rows: pd.DataFrame, texts: pd.DataFrame, labels: pd.S
         reason[new] = why
         detail[new] = details if isinstance(details, str) else details.to_numpy(dtype=object)[new]
 
-    ruled = [rows[rule.column].map(token).isin(rule.values).to_numpy() for rule in task.drops]
+    ruled = [tokens(rows[rule.column]).isin(rule.values).to_numpy() for rule in task.drops]
     by_label = [found for rule, found in zip(task.drops, ruled, strict=True) if rule.column == task.column]
     unlabeled = labels.isna().to_numpy() & ~np.any([np.zeros(len(rows), dtype=bool), *by_label], axis=0)
-    drop("unlabeled", unlabeled, "" if task.format == "span" else rows[task.column].map(token))
+    drop("unlabeled", unlabeled, "" if task.format == "span" else tokens(rows[task.column]))
     drop("empty_text", texts["blank"].to_numpy(), "")
     drop("identical_pair", texts["identical"].to_numpy(), "")
     for rule, found in zip(task.drops, ruled, strict=True):
-        drop(rule.reason, found, rows[rule.column].map(token))
+        drop(rule.reason, found, tokens(rows[rule.column]))
 
     left = np.flatnonzero(reason == None)  # noqa: E711
     kept_id = np.full(len(rows), None, dtype=object)

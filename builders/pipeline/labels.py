@@ -27,6 +27,11 @@ def token(value: object) -> str:
     return str(value)
 
 
+def tokens(column: pd.Series) -> pd.Series:
+    """The token of every cell of a raw column."""
+    return column.fillna("nan") if isinstance(column.dtype, pd.StringDtype) else column.map(token)
+
+
 def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
     """The label of every raw row of a classification, pair or regression task.
 
@@ -38,8 +43,8 @@ def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
         *task.unlabeled_tokens,
         *(v for rule in task.drops if rule.column == task.column for v in rule.values),
     }
-    tokens = rows[task.column].map(token)
-    codes, unique = pd.factorize(tokens)
+    raw_tokens = tokens(rows[task.column])
+    codes, unique = pd.factorize(raw_tokens)
     known, unknown = [], []
     for raw in unique:
         try:
@@ -49,7 +54,7 @@ def labels(task: Task, rows: pd.DataFrame) -> pd.Series:
             known.append(pd.NA)
     if unknown:
         raw, reason = unknown[0]
-        records = rows["source_row"][tokens == raw]
+        records = rows["source_row"][raw_tokens == raw]
         raise Problem(
             f"{_cut(raw)} in column {task.column} {reason}"
             + (f" (so are {examples([_cut(other) for other, _ in unknown[1:]])})." if len(unknown) > 1 else "."),

@@ -6,7 +6,7 @@ keeps its splits but for the items at the borders.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -55,12 +55,13 @@ class Split(NamedTuple):
     """Numbers for the lock, see `FACTS`."""
 
 
-def split_units(ids: pd.Series, strata: pd.DataFrame, declared: Sequence[list] | None, loose: pd.Series) -> Split:
+def split_units(ids: pd.Series, strata: pd.DataFrame, declared: pd.DataFrame | None, loose: pd.Series) -> Split:
     """Deal the units of a corpus to the splits.
 
     ids: one id per unit, in source order. strata: one column per task with the label as an integer, -1 where
-    the unit is no item of that task (a regression or span item is 0). declared: per unit the codes of the
-    declared groups its rows belong to, if the corpus has groups. loose: loose keys, null for short texts.
+    the unit is no item of that task (a regression or span item is 0). declared: if the corpus has groups, which
+    `unit` (its position) has a row in which `group` (a code); a unit can be in none or several. loose: loose
+    keys, null for short texts.
     """
     loose_codes = pd.factorize(loose)[0]
     if not len(ids):
@@ -121,37 +122,36 @@ def _signs(key: str) -> tuple[str, ...]:
     return tuple(_WORD.sub("", key.casefold()).replace(" ", ""))
 
 
-def _components(n: int, declared: Sequence[list] | None) -> np.ndarray:
+def _components(n: int, declared: pd.DataFrame | None) -> np.ndarray:
     """Per unit a number below `n` that units share if a chain of declared groups joins them."""
-    parent = np.arange(n)
     if declared is None:
-        return parent
+        return np.arange(n)
+    parent = list(range(n))
     first_of: dict[int, int] = {}
-    for unit, codes in enumerate(declared):
-        for code in codes:
-            _join(parent, first_of.setdefault(code, unit), unit)
+    for unit, group in zip(declared["unit"].tolist(), declared["group"].tolist(), strict=True):
+        _join(parent, first_of.setdefault(group, unit), unit)
     return np.array([_root(parent, unit) for unit in range(n)], dtype=np.int64)
 
 
 def _linked(own: np.ndarray, loose_codes: np.ndarray) -> np.ndarray:
     """The components after units of one loose key were joined as well."""
-    parent = np.arange(len(own))
+    parent = list(range(len(own)))
     first_of: dict[int, int] = {}
-    repeated = np.bincount(loose_codes + 1)[loose_codes + 1] > 1
-    for unit in np.flatnonzero(repeated & (loose_codes >= 0)):
-        _join(parent, own[first_of.setdefault(loose_codes[unit], unit)], own[unit])
-    roots = np.array([_root(parent, root) for root in np.unique(own)], dtype=np.int64)
-    return roots[np.searchsorted(np.unique(own), own)]
+    repeated = (np.bincount(loose_codes + 1)[loose_codes + 1] > 1) & (loose_codes >= 0)
+    for component, loose in zip(own[repeated].tolist(), loose_codes[repeated].tolist(), strict=True):
+        _join(parent, first_of.setdefault(loose, component), component)
+    components, place = np.unique(own, return_inverse=True)
+    return np.array([_root(parent, component) for component in components.tolist()], dtype=np.int64)[place]
 
 
-def _root(parent: np.ndarray, unit: int) -> int:
+def _root(parent: list[int], unit: int) -> int:
     while parent[unit] != unit:
         parent[unit] = parent[parent[unit]]
         unit = parent[unit]
     return unit
 
 
-def _join(parent: np.ndarray, one: int, other: int) -> None:
+def _join(parent: list[int], one: int, other: int) -> None:
     one, other = _root(parent, one), _root(parent, other)
     parent[max(one, other)] = min(one, other)
 
@@ -218,10 +218,9 @@ def _deal(ids: pd.Series, strata: pd.DataFrame, groups: np.ndarray) -> np.ndarra
 
 
 def _signatures(strata: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """One number per unit for its labels in all tasks together, in the order of the labels."""
-    table = strata.to_numpy()
-    unique, codes = np.unique(table, axis=0, return_inverse=True)
-    return codes.reshape(-1), len(unique)
+    """One number per unit for its labels in all tasks together, in the order of the labels; how many there are."""
+    codes = strata.groupby(list(strata.columns)).ngroup().to_numpy()
+    return codes, int(codes.max()) + 1
 
 
 class _Move(NamedTuple):
