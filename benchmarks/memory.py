@@ -1,9 +1,14 @@
-"""How much memory a program and its workers hold, for benchmarks."""
+"""What a piece of work takes: seconds, and the memory of its process and workers."""
 
+import multiprocessing
 import os
 import resource
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 
 def resident() -> int:
@@ -37,3 +42,27 @@ class Peak(threading.Thread):
     def __exit__(self, *_):
         self.stopped.set()
         self.join()
+
+
+class Cost(NamedTuple):
+    """What something gave and took: wall seconds, and bytes in memory at most, workers included."""
+
+    result: object
+    seconds: float
+    peak: int
+
+
+def cost(work: Callable, *arguments) -> Cost:
+    """Do it, and see what it takes."""
+    with Peak() as peak:
+        start = time.perf_counter()
+        result = work(*arguments)
+        seconds = time.perf_counter() - start
+    return Cost(result, seconds, peak.most)
+
+
+def alone(work: Callable, *arguments) -> Cost:
+    """The cost of `work` in a new process, which holds nothing of what was done before. `work` and what it takes and
+    gives have to be picklable."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(cost, work, *arguments).result()
