@@ -57,6 +57,7 @@ class Inputs(NamedTuple):
     names: Sequence[str]
 
     def chosen(self) -> dict[str, Corpus]:
+        """The corpora by name."""
         corpora = load_corpora(self.corpora)
         return {name: corpora[name] for name in select(corpora, self.names)}
 
@@ -108,9 +109,10 @@ Work = Callable[[Corpus, pd.DataFrame, dict[str, dict], Path], int]
 
 def by_hand(inputs: Inputs, out: Path, work: Work) -> Script:
     """Every corpus through a script."""
-    import datasets
+    if work is not with_pandas:
+        import datasets
 
-    datasets.disable_progress_bars()
+        datasets.disable_progress_bars()
     reading, working, items = 0.0, 0.0, 0
     for corpus in inputs.chosen().values():
         located, problems = locate(corpus, Mirror(inputs.mirror))
@@ -249,6 +251,7 @@ def split_and_write(table, task: Task, out: Path) -> int:
 
 
 def placed(out: Path, task: Task, split: str) -> Path:
+    """Where a script writes a split; the folder is made."""
     path = out / data_path(task, split)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -260,16 +263,14 @@ def floor(inputs: Inputs, release: Path, out: Path) -> Script:
     corpora = inputs.chosen()
     for name, entry in lock["corpora"].items():
         tasks = [task for task in corpora[name].tasks if task.name in entry["tasks"]]
-        tables = [
-            (task, split, pq.read_table(release / data_path(task, split))) for task in tasks for split in SPLIT_FILES
-        ]
-        places = [placed(out, task, split) for task, split, _ in tables]
+        paths = [data_path(task, split) for task in tasks for split in SPLIT_FILES]
+        tables = [pq.read_table(release / path) for path in paths]
         start = time.perf_counter()
         for raw in entry["raw"]:
             (inputs.mirror / name / raw).read_bytes()
         read = time.perf_counter()
-        for (_, _, table), place in zip(tables, places, strict=True):
-            write_parquet(table, place)
+        for path, content in zip(paths, tables, strict=True):
+            write_parquet(content, out / path)
         reading += read - start
         working += time.perf_counter() - read
         items += sum(task["items"] for task in entry["tasks"].values())
@@ -304,12 +305,14 @@ def compare(inputs: Inputs, folder: Path, console: Console) -> list[str]:
     rows, items = counted(release)
     again = alone(build, inputs, release, WORKERS)
     single = alone(build, inputs, folder / "single", 1)
-    stages = table(f"The build: {rows:,} raw rows, {items:,} items", "stage", "CPU seconds", "raw rows per second")
+    stages = table(
+        f"The build: {rows:,} raw rows, {items:,} items", "stage", "seconds, all workers", "raw rows per second"
+    )
     for stage, seconds in built.result.stages.items():
         stages.add_row(stage, f"{seconds:.2f}", f"{rows / seconds:,.0f}")
     for what, seconds in (
         ("overlaps, cards, lock (wall)", built.result.finishing),
-        ("all, 2 workers (wall)", built.seconds),
+        (f"all, {WORKERS} workers (wall)", built.seconds),
         ("again, nothing changed (wall)", again.seconds),
     ):
         stages.add_row(what, f"{seconds:.2f}", f"{rows / seconds:,.0f}")
@@ -320,15 +323,12 @@ def compare(inputs: Inputs, folder: Path, console: Console) -> list[str]:
         for name, work in (("datasets", with_datasets), ("batched", with_batches), ("pandas", with_pandas))
     }
     least = alone(floor, inputs, release, folder / "floor")
-    beside = table(
-        "Beside it", "what", "seconds", "items", "items per second", "peak MiB", "build is so many times faster"
-    )
+    beside = table("Beside it", "what", "seconds", "items", "items per second", "peak MiB", "times the build")
 
     def add(what: str, seconds: float, made: int, cost: Cost | None) -> None:
         peak = f"{cost.peak / 2**20:,.0f}" if cost else ""
-        beside.add_row(
-            what, f"{seconds:.2f}", f"{made:,}", f"{made / seconds:,.0f}", peak, f"{seconds / built.seconds:.2f}"
-        )
+        ratio = f"{seconds / built.seconds:.2f}"
+        beside.add_row(what, f"{seconds:.2f}", f"{made:,}", f"{made / seconds:,.0f}", peak, ratio)
 
     add(f"this build, {WORKERS} workers", built.seconds, items, built)
     add("this build, 1 worker", single.seconds, items, single)
@@ -344,7 +344,14 @@ def compare(inputs: Inputs, folder: Path, console: Console) -> list[str]:
 def growth(scale: Fraction, names: Sequence[str], folder: Path, console: Console) -> list[str]:
     """Build an eighth, a quarter, a half and the whole; prints the cost per raw row beside that of the eighth."""
     grown = table(
-        "How cost grows", "scale", "raw rows", "wall seconds", "CPU seconds", "peak MiB", "wall per row", "CPU per row"
+        "How cost grows",
+        "scale",
+        "raw rows",
+        "wall seconds",
+        "stage seconds",
+        "peak MiB",
+        "wall per row",
+        "stages per row",
     )
     first, failed = None, []
     for part in (8, 4, 2, 1):
@@ -353,8 +360,8 @@ def growth(scale: Fraction, names: Sequence[str], folder: Path, console: Console
         built = alone(build, Inputs(place / "corpora", place / "mirror", ()), place / "release", WORKERS)
         failed += built.result.failed
         rows, _ = counted(place / "release")
-        wall, cpu = built.seconds / rows, built.result.stages.total() / rows
-        first = first or (wall, cpu)
+        wall, stages = built.seconds / rows, built.result.stages.total() / rows
+        first = first or (wall, stages)
         grown.add_row(
             str(scale / part),
             f"{rows:,}",
@@ -362,7 +369,7 @@ def growth(scale: Fraction, names: Sequence[str], folder: Path, console: Console
             f"{built.result.stages.total():.1f}",
             f"{built.peak / 2**20:,.0f}",
             f"{wall / first[0]:.2f}",
-            f"{cpu / first[1]:.2f}",
+            f"{stages / first[1]:.2f}",
         )
     console.print(grown)
     return failed
@@ -387,6 +394,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def checked(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
+    """The options, if they make sense together; else the parser says why not, and ends with status 2."""
     if options.keep and options.keep.exists():
         parser.error(f"{options.keep} is there already")
     if options.raw and not options.raw.is_dir():

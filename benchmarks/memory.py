@@ -10,6 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+
 
 def resident() -> int:
     """Bytes that this process and its children hold in memory now."""
@@ -54,6 +56,7 @@ class Cost(NamedTuple):
 
 def cost(work: Callable, *arguments) -> Cost:
     """Do it, and see what it takes."""
+    pa.default_memory_pool().release_unused()
     with Peak() as peak:
         start = time.perf_counter()
         result = work(*arguments)
