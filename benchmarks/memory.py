@@ -1,16 +1,17 @@
 """What a piece of work takes: seconds, and the memory of its process and workers."""
 
-import multiprocessing
 import os
 import resource
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
+
+from builders.pipeline.workers import each
 
 
 def resident() -> int:
@@ -54,7 +55,7 @@ class Cost(NamedTuple):
     peak: int
 
 
-def cost(work: Callable, *arguments) -> Cost:
+def cost(work: Callable, arguments: tuple = ()) -> Cost:
     """Do it, and see what it takes."""
     pa.default_memory_pool().release_unused()
     with Peak() as peak:
@@ -67,5 +68,5 @@ def cost(work: Callable, *arguments) -> Cost:
 def alone(work: Callable, *arguments) -> Cost:
     """The cost of `work` in a new process, which holds nothing of what was done before. `work` and what it takes and
     gives have to be picklable."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(cost, work, *arguments).result()
+    ((_, done),) = each(partial(cost, work), [arguments])
+    return done.result()

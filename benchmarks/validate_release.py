@@ -2,7 +2,8 @@
 
     uv run python benchmarks/validate_release.py RELEASE [--corpora DIR]
 
-DIR is where the corpora of the release are declared, if not in the project (`OUT/corpora` of benchmarks/full_size.py --keep OUT).
+DIR is where the corpora of the release are declared, if not in the project: `benchmarks/full_size.py --keep OUT` leaves
+OUT/release and OUT/corpora.
 The floor reads every Parquet file and takes its sha256, nothing else, after a first reading that brings the files into
 memory for all. The plain check is what a user would write with pandas alone: nulls, ids, label range, and texts that
 are in two splits, word for word. Machines are noisy: compare ratios of one run, not seconds of two.
@@ -62,9 +63,9 @@ def _out_of_range(task: Task, labels: pd.Series) -> int:
 def main(release: Path, folder: Path | None) -> None:
     lock, corpora = read_lock(release), load_corpora(folder)
     floor(release, lock)
-    alone = cost(floor, release, lock)
+    alone = cost(floor, (release, lock))
     validated = cost(partial(validate, release, corpora, workers=WORKERS))
-    plain = cost(plain_check, release, corpora, lock)
+    plain = cost(plain_check, (release, corpora, lock))
     items = sum(task["items"] for entry in lock["corpora"].values() for task in entry["tasks"].values())
     table = Table(title=f"{items:,} items, {WORKERS} workers")
     for heading in ("what", "seconds", "items per second", "peak memory, MiB"):
