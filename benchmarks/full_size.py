@@ -393,8 +393,15 @@ def main(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def checked(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
-    """The options, if they make sense together; else the parser says why not, and ends with status 2."""
+def arguments(given: Sequence[str]) -> argparse.Namespace:
+    """What the command was asked for. Ends with status 2 and says why if that makes no sense."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", help="all by default")
+    parser.add_argument("--scale", type=scale_of, default=Fraction(1), help="a part of the published size, like 1/8")
+    parser.add_argument("--raw", type=Path, metavar="MIRROR", help="build from this mirror of real raw files instead")
+    parser.add_argument("--keep", type=Path, metavar="OUT", help="leave all that was made in this new folder")
+    parser.add_argument("--linear", action="store_true", help="build 1/8, 1/4, 1/2 and all of it, and nothing beside")
+    options = parser.parse_args(given)
     if options.keep and options.keep.exists():
         parser.error(f"{options.keep} is there already")
     if options.raw and not options.raw.is_dir():
@@ -409,10 +416,4 @@ def checked(parser: argparse.ArgumentParser, options: argparse.Namespace) -> arg
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("corpora", nargs="*", metavar="CORPUS", help="all by default")
-    parser.add_argument("--scale", type=scale_of, default=Fraction(1), help="a part of the published size, like 1/8")
-    parser.add_argument("--raw", type=Path, metavar="MIRROR", help="build from this mirror of real raw files instead")
-    parser.add_argument("--keep", type=Path, metavar="OUT", help="leave all that was made in this new folder")
-    parser.add_argument("--linear", action="store_true", help="build 1/8, 1/4, 1/2 and all of it, and nothing beside")
-    sys.exit(main(checked(parser, parser.parse_args())))
+    sys.exit(main(arguments(sys.argv[1:])))
