@@ -1,9 +1,17 @@
-"""How much memory a program and its workers hold, for benchmarks."""
+"""What a piece of work takes: seconds, and the memory of its process and workers."""
 
 import os
 import resource
 import threading
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from builders.pipeline.workers import each
 
 
 def resident() -> int:
@@ -37,3 +45,28 @@ class Peak(threading.Thread):
     def __exit__(self, *_):
         self.stopped.set()
         self.join()
+
+
+class Cost(NamedTuple):
+    """What something gave and took: wall seconds, and bytes in memory at most, workers included."""
+
+    result: object
+    seconds: float
+    peak: int
+
+
+def cost(work: Callable, arguments: tuple = ()) -> Cost:
+    """Do it, and see what it takes."""
+    pa.default_memory_pool().release_unused()
+    with Peak() as peak:
+        start = time.perf_counter()
+        result = work(*arguments)
+        seconds = time.perf_counter() - start
+    return Cost(result, seconds, peak.most)
+
+
+def alone(work: Callable, *arguments) -> Cost:
+    """The cost of `work` in a new process, which holds nothing of what was done before. `work` and what it takes and
+    gives have to be picklable."""
+    ((_, done),) = each(partial(cost, work), [arguments])
+    return done.result()

@@ -1,52 +1,23 @@
-"""Make a release of the published size (2.6 million items, 58 tasks) of invented texts, to measure speed with.
-
-    uv run python benchmarks/synthetic.py OUT [--scale 1/8]
-
-Every corpus of the project gets a stand-in: its declaration with one plain raw file, whose rows are invented here.
-The project's own pipeline then builds them, so the result is a true release with lock, ledger, overlaps and card.
-Leaves OUT/corpora, OUT/mirror and OUT/release, and prints rows, items, seconds, bytes and memory.
+"""The raw rows of every corpus with invented texts, as many as give a release of the published size.
 
 Texts are words of an invented vocabulary in a Zipf-like distribution, as long as those of the corpus; some repeat
 another text (now and then with another label), differ from one in a word, stand in other corpora as well, hold
 handles, entities or emoji. Labels do not depend on the words. Nothing is drawn: what a row holds is a hash of its
-corpus and number, so two runs give the same bytes.
+corpus and number, so two runs give the same rows. `benchmarks.mirror` writes them as the corpora's own raw files.
 """
 
-import argparse
-import json
-import sys
-import time
-from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import yaml
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.memory import Peak
-from builders.commands import select
-from builders.declaration import Corpus, Task, load_corpora, read_yaml
-from builders.pipeline.fetch import Mirror
-from builders.pipeline.lock import read_lock
-from builders.pipeline.release import Outcome, build_release
+from builders.declaration import Corpus, Task
 from validation.published import facts as published
-
-
-class Made(NamedTuple):
-    """What became of every corpus, and the seconds it took to make the rows and to build the release."""
-
-    outcomes: dict[str, Outcome]
-    generated: float
-    built: float
 
 
 class Profile(NamedTuple):
@@ -63,34 +34,38 @@ class Profile(NamedTuple):
     """Share of texts with a handle, an address, a hashtag or an entity."""
     together: int = 1
     """Raw rows per declared group, where the corpus has groups; per whole text, where it has parts of texts."""
-    kept: float = 0.93
+    repeated: float = 0.01
+    """Share of raw rows that have the text of another row."""
+    ruled_out: float = 0.0
+    """Share of raw rows that a rule of the corpus drops."""
+    kept: float = 0.98
     """Share of raw rows that become items."""
 
 
 PROFILES = {
     "bragging": Profile(90, 540, foreign=0.06, online=0.3),
     "complaints": Profile(90, 310, 0.25, foreign=0.17, online=0.5),
-    "contextual-abuse": Profile(90, 10_000, 0.65, foreign=0.01, online=0.1),
+    "contextual-abuse": Profile(90, 10_000, 0.65, foreign=0.01, online=0.1, together=2),
     "crowdflower": Profile(70, 170, 0.3, foreign=0.01, online=0.5),
-    "dailydialog": Profile(50, 1_400, foreign=0.1, together=8),
+    "dailydialog": Profile(50, 1_400, foreign=0.1, together=8, repeated=0.25, kept=0.79),
     "emobank": Profile(70, 670, foreign=0.17),
     "emotion-span": Profile(110, 250, 0.2),
     "empathy": Profile(400, 800, 0.25, foreign=0.07, together=5),
     "hahackathon": Profile(100, 290, 0.25, foreign=0.03),
     "hateoffensive": Profile(80, 750, 0.25, online=0.6),
-    "hayati_politeness": Profile(110, 340, 0.2),
-    "humor-pairs": Profile(70, 150, 0.15, foreign=0.15, together=3),
+    "hayati_politeness": Profile(110, 340, 0.2, ruled_out=0.36, kept=0.63),
+    "humor-pairs": Profile(70, 150, 0.15, foreign=0.15, together=3, ruled_out=0.05, kept=0.93),
     "hypo-l": Profile(70, 400, 0.3),
     "implicit-hate": Profile(90, 800, 0.25, online=0.3),
-    "jigsaw": Profile(200, 5_000, 0.65, foreign=0.1, online=0.1),
+    "jigsaw": Profile(200, 5_000, 0.65, foreign=0.1, online=0.1, kept=0.7),
     "neutralizing-bias-pairs": Profile(140, 670, 0.3, foreign=0.01),
-    "propaganda-span": Profile(4_300, 47_000, 0.45, foreign=0.95, online=0.1),
+    "propaganda-span": Profile(4_300, 47_000, 0.45, foreign=0.95, online=0.1, kept=0.95),
     "questionintimacy": Profile(60, 250, 0.25),
-    "rumor": Profile(90, 140, 0.15, foreign=0.1, online=0.6, together=8),
+    "rumor": Profile(90, 140, 0.15, foreign=0.1, online=0.6, together=8, repeated=0.05, ruled_out=0.25, kept=0.7),
     "same-side-pairs": Profile(100, 540, 0.35, together=7),
     "sarc": Profile(50, 2_000, foreign=0.05, together=2),
     "sbic": Profile(100, 810, 0.25, foreign=0.1, online=0.2),
-    "sentitreebank": Profile(100, 270, 0.3, together=12, kept=0.7),
+    "sentitreebank": Profile(100, 270, 0.3, together=19, ruled_out=0.5, kept=0.4),
     "stanfordpoliteness": Profile(110, 800, 0.3, online=0.2),
     "talkdown-pairs": Profile(150, 5_000, 0.5, foreign=0.05, together=2),
     "toxic-span": Profile(130, 1_000, 0.55, foreign=0.03),
@@ -99,34 +74,23 @@ PROFILES = {
     "tweet_irony": Profile(80, 1_000, 0.25, foreign=0.1, online=0.5),
     "tweet_offensive": Profile(100, 580, foreign=0.25, online=0.6),
     "tweet_sentiment": Profile(110, 200, 0.15, foreign=0.05, online=0.5),
-    "two-to-lie": Profile(75, 1_500, 0.5, foreign=0.25, together=75),
+    "two-to-lie": Profile(75, 1_500, 0.5, foreign=0.25, together=75, repeated=0.03, ruled_out=0.08, kept=0.89),
 }
 
-# Shares of raw rows: the text of another row; that text with one word changed, or with another end; a text that
-# occurs in several corpora. Of those with the very text of another, so many have a label of their own.
-REPEATED, REWORDED, ENDED_OTHERWISE, COMMON = 0.03, 0.02, 0.005, 0.005
+# Shares of raw rows: the text of another row with one word changed, or with another end; a text that occurs in several
+# corpora. Of the rows with the very text of another, so many have a label of their own.
+REWORDED, ENDED_OTHERWISE, COMMON = 0.02, 0.005, 0.005
 CONTRADICTING = 0.2
 # So many texts occur in several corpora, and this is what they are like.
 COMMON_TEXTS, COMMON_PROFILE = 20_000, Profile(60, 200)
-# Shares of raw rows that nobody labelled, and that a rule of the corpus drops.
-UNLABELED, RULED_OUT = 0.02, 0.01
+# Share of raw rows that nobody labelled.
+UNLABELED = 0.001
 
 # No task gets fewer items than this, however small the scale, so that every split has some.
 FEWEST = 30
 
 # So many rows are made at a time, which bounds the memory.
 BLOCK = 25_000
-
-# What a corpus.yaml says of its files, and a stand-in does not.
-OF_THE_FILES = ("base_url", "by_hand", "files", "redirects_to")
-BUILD = '''"""The rows as they are."""
-
-
-def build(raw):
-    """One raw row per record."""
-    (rows,) = raw.values()
-    return rows
-'''
 
 
 # Hashes --------------------------------------------------------------------------------------------------
@@ -257,7 +221,7 @@ def planned(corpus: Corpus, profile: Profile, rows: int) -> Plan:
     earlier = original[keyed(f"{corpus.name} earlier", number) % np.maximum(number, np.uint64(1))]
     common = keyed("common text", keyed(f"{corpus.name} common", number) % np.uint64(COMMON_TEXTS))
     fate = uniform(keyed(f"{corpus.name} fate", number))
-    shares = np.cumsum([REPEATED, REWORDED, ENDED_OTHERWISE, COMMON])
+    shares = np.cumsum([profile.repeated, REWORDED, ENDED_OTHERWISE, COMMON])
     repeated, reworded, ended, is_common = (np.searchsorted(shares, fate, side="right") == kind for kind in range(4))
     root = np.where(repeated | reworded | ended, earlier, np.where(is_common, common, original))
     contradicts = repeated & (uniform(keyed(f"{corpus.name} contradicts", number)) < CONTRADICTING)
@@ -391,17 +355,20 @@ def items_wanted(task: Task, scale: Fraction) -> int:
     return max(FEWEST, round(published()[0][task.name].total * scale))
 
 
-def blocks(corpus: Corpus, scale: Fraction) -> Iterator[pa.Table]:
-    """The raw rows of a corpus's stand-in."""
+def raw_rows(corpus: Corpus, scale: Fraction) -> pd.DataFrame:
+    """The raw rows of a corpus: its text columns, the column of every task and rule, its group, and `number` (from 0).
+
+    Spans are lists of (start, end) in characters; anything else is text, and what a raw file may say.
+    """
     profile = PROFILES[corpus.name]
     wanted = {task.name: items_wanted(task, scale) for task in corpus.tasks}
     largest = max(wanted.values())
-    rows = round(largest / profile.kept)
-    plan = planned(corpus, profile, rows)
-    for start in range(0, rows, BLOCK):
-        block = slice(start, min(start + BLOCK, rows))
-        shares = {name: items / largest for name, items in wanted.items()}
-        yield pa.table(_columns(corpus, profile, plan.rows(block), shares, np.arange(rows, dtype=np.uint64)[block]))
+    number = np.arange(round(largest / profile.kept), dtype=np.uint64)
+    plan = planned(corpus, profile, len(number))
+    shares = {name: items / largest for name, items in wanted.items()}
+    blocks = (slice(start, start + BLOCK) for start in range(0, len(number), BLOCK))
+    tables = [pd.DataFrame(_columns(corpus, profile, plan.rows(block), shares, number[block])) for block in blocks]
+    return pd.concat(tables, ignore_index=True).assign(number=number.astype(np.int64))
 
 
 def _columns(corpus: Corpus, profile: Profile, plan: Plan, shares: dict[str, float], number: np.ndarray) -> dict:
@@ -419,99 +386,10 @@ def _columns(corpus: Corpus, profile: Profile, plan: Plan, shares: dict[str, flo
         elif task.column not in columns:
             columns[task.column] = label_column(corpus, task, plan, shares[task.name], number)
     for rule in dict.fromkeys(rule for task in corpus.tasks for rule in task.drops):
-        found = uniform(keyed(f"{corpus.name} {rule.reason}", number)) < RULED_OUT
+        found = uniform(keyed(f"{corpus.name} {rule.reason}", number)) < profile.ruled_out
         columns[rule.column] = pc.if_else(pa.array(found), rule.values[0], columns.get(rule.column, "1.0"))
     if corpus.group:
         columns[corpus.group] = pc.cast(pa.array(number // np.uint64(profile.together)), pa.string())
     if corpus.parts:
         columns[corpus.parts] = pc.if_else(pa.array(plan.part), "part", "whole")
-    return columns
-
-
-def make_corpus(corpus: Corpus, scale: Fraction, out: Path) -> None:
-    """Write the stand-in of a corpus: its folder to `out`/corpora and its raw file to `out`/mirror."""
-    folder, mirror = out / "corpora" / corpus.name, out / "mirror" / corpus.name
-    folder.mkdir(parents=True)
-    mirror.mkdir(parents=True)
-    has_spans = any(task.format == "span" for task in corpus.tasks)
-    kind, write = ("json_lines", _write_json_lines) if has_spans else ("csv", _write_csv)
-    raw = mirror / f"rows.{kind}"
-    write(raw, blocks(corpus, scale))
-    content = {key: value for key, value in read_yaml(corpus.folder / "corpus.yaml").items() if key not in OF_THE_FILES}
-    content |= {"title": f"{corpus.title} (invented rows)", "access": "open"}
-    content["files"] = [{"name": raw.name, "format": kind}]
-    text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
-    (folder / "corpus.yaml").write_text(text, encoding="utf-8")
-    (folder / "build.py").write_text(BUILD, encoding="utf-8")
-
-
-def _write_csv(path: Path, tables: Iterator[pa.Table]) -> None:
-    first = next(tables)
-    with pyarrow.csv.CSVWriter(path, first.schema) as writer:
-        writer.write_table(first)
-        for table in tables:
-            writer.write_table(table)
-
-
-def _write_json_lines(path: Path, tables: Iterator[pa.Table]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for table in tables:
-            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())
-
-
-def make_release(out: Path, scale: Fraction, names: list[str], workers: int) -> Made:
-    """Make the stand-ins of corpora (all, or those named) below the new folder `out`, and build a release of them."""
-    start = time.perf_counter()
-    for name, corpus in load_corpora().items():
-        if not names or name in names:
-            make_corpus(corpus, scale, out)
-    middle = time.perf_counter()
-    corpora = load_corpora(out / "corpora")
-    outcomes = build_release(select(corpora, []), corpora, Mirror(out / "mirror"), out / "release", workers)
-    return Made(outcomes, middle - start, time.perf_counter() - middle)
-
-
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def main(out: Path, scale: Fraction) -> int:
-    """Make a release and print what it is and cost; the exit status is 1 if a corpus could not be built."""
-    with Peak() as peak:
-        made = make_release(out, scale, [], workers=2)
-    failed = [str(outcome.problem) for outcome in made.outcomes.values() if outcome.status == "failed"]
-    if failed:
-        print("\n".join(failed), file=sys.stderr)
-        return 1
-    lock = read_lock(out / "release")
-    table = Table(title=f"scale {scale}")
-    for heading in ("corpus", "raw rows", "distinct texts", "tasks", "items", "seconds to build"):
-        table.add_column(heading, justify="left" if heading == "corpus" else "right")
-    total = [0, 0, 0, 0]
-    for name, entry in lock["corpora"].items():
-        numbers = (entry["rows"], entry["units"], len(entry["tasks"]), sum(t["items"] for t in entry["tasks"].values()))
-        total = [sum(pair) for pair in zip(total, numbers, strict=True)]
-        seconds = sum(made.outcomes[name].seconds.values())
-        table.add_row(name, *(f"{number:,}" for number in numbers), f"{seconds:.1f}")
-    table.add_row("all", *(f"{number:,}" for number in total), f"{made.built:.1f} (wall)")
-    Console(width=100).print(table)
-    stages: Counter = Counter()
-    for outcome in made.outcomes.values():
-        stages.update(outcome.seconds)
-    print("seconds per stage: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items()))
-    print(f"rows made in {made.generated:.1f} s, release built in {made.built:.1f} s with 2 workers")
-    print(f"raw files {_bytes(out / 'mirror') / 2**20:,.0f} MiB, release {_bytes(out / 'release') / 2**20:,.0f} MiB")
-    print(f"peak memory with workers: {peak.most / 2**20:,.0f} MiB")
-    return 0
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("out", type=Path, metavar="OUT", help="a folder that is not there yet")
-    parser.add_argument("--scale", type=Fraction, default=Fraction(1), help="a part of the published size, like 1/8")
-    options = parser.parse_args()
-    if options.out.exists():
-        parser.error(f"{options.out} is there already")
-    if options.scale <= 0:
-        parser.error("--scale has to be more than 0")
-    sys.exit(main(options.out, options.scale))
+    return {name: column if isinstance(column, list) else column.to_pandas() for name, column in columns.items()}

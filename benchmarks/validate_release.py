@@ -2,26 +2,25 @@
 
     uv run python benchmarks/validate_release.py RELEASE [--corpora DIR]
 
-DIR is where the corpora of the release are declared, if not in the project (`OUT/corpora` of benchmarks/synthetic.py).
+DIR is where the corpora of the release are declared, if not in the project: `benchmarks/full_size.py --keep OUT` leaves
+OUT/release and OUT/corpora.
 The floor reads every Parquet file and takes its sha256, nothing else, after a first reading that brings the files into
 memory for all. The plain check is what a user would write with pandas alone: nulls, ids, label range, and texts that
 are in two splits, word for word. Machines are noisy: compare ratios of one run, not seconds of two.
 """
 
 import argparse
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.memory import Peak
+from benchmarks.memory import cost
 from builders.declaration import Corpus, Task, load_corpora
 from builders.pipeline.lock import Lock, read_lock
 from builders.pipeline.package import data_path
@@ -29,24 +28,6 @@ from builders.pipeline.split import SPLITS
 from validation.validate import validate
 
 WORKERS = 2
-
-
-class Cost(NamedTuple):
-    """What something gave and took: wall seconds, and bytes in memory at most, workers included."""
-
-    result: object
-    seconds: float
-    peak: int
-
-
-def cost(work: Callable[[], object]) -> Cost:
-    """Do it, and see what it takes."""
-    pa.default_memory_pool().release_unused()
-    with Peak() as peak:
-        start = time.perf_counter()
-        result = work()
-        seconds = time.perf_counter() - start
-    return Cost(result, seconds, peak.most)
 
 
 def floor(release: Path, lock: Lock) -> None:
@@ -82,9 +63,9 @@ def _out_of_range(task: Task, labels: pd.Series) -> int:
 def main(release: Path, folder: Path | None) -> None:
     lock, corpora = read_lock(release), load_corpora(folder)
     floor(release, lock)
-    alone = cost(lambda: floor(release, lock))
-    validated = cost(lambda: validate(release, corpora, workers=WORKERS))
-    plain = cost(lambda: plain_check(release, corpora, lock))
+    alone = cost(floor, (release, lock))
+    validated = cost(partial(validate, release, corpora, workers=WORKERS))
+    plain = cost(plain_check, (release, corpora, lock))
     items = sum(task["items"] for entry in lock["corpora"].values() for task in entry["tasks"].values())
     table = Table(title=f"{items:,} items, {WORKERS} workers")
     for heading in ("what", "seconds", "items per second", "peak memory, MiB"):
