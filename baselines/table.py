@@ -47,7 +47,8 @@ FIELDS = (
     *("mean", "deviation", "seeds", "n", "tasks", "flags"),
     *("published", "published_deviation", "difference", "differs", "deberta", "majority"),
 )
-"""Of the CSV. `kind`: a task, or a figure, which has `tasks` and no `n`; `published` is of the same model."""
+"""Of the CSV. `kind`: a task, or a figure, which has `tasks` and no `n`; `published` is of the same model. The
+`difference` of a figure is that of `Average`, so it need not be `mean` minus `published`."""
 
 AS_PUBLISHED, CHANGED, NEW = "as_published", "corrected", "not_published"
 BLOCKS = {
@@ -569,6 +570,8 @@ def about(table: Table) -> list[str]:
 def about_figures(table: Table) -> str:
     """How the means are made, and what keeps them from comparing with those of the paper."""
     told = ["Every task counts the same."]
+    if any(block.key == CHANGED for block in table.blocks):
+        told.append("Tasks whose data was corrected count too, so a difference may be that of the data.")
     averages = [cell for figure in table.figures for cell in figure.cells if cell]
     if any(not cell.whole for cell in averages):
         told.append("In square brackets: the number of tasks where they are fewer than the paper's.")

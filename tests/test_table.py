@@ -241,6 +241,19 @@ def test_a_figure_of_all_tasks_is_compared_with_the_paper_s_of_the_same_model():
     assert found.paper_figures == ("deberta-v3-base", "majority", "roberta-base")
 
 
+@pytest.mark.parametrize(("value", "differs"), [(0.8, False), (0.78, False), (0.801, True), (0.779, True)])
+def test_a_figure_is_marked_where_it_differs_by_more_than_rounding(value, differs):
+    found = table(run(dict.fromkeys(REGRESSIONS, value), model="roberta-base"))
+    assert figure(found, "regression").differs is differs  # the paper has 0.79
+
+
+@pytest.mark.parametrize("form", [as_markdown, as_html])
+def test_means_with_corrected_tasks_say_that_these_count(form):
+    told = "Tasks whose data was corrected count too, so a difference may be that of the data."
+    assert told in form(table(run({"complaints": 0.5, "hateoffensive": 0.5})))
+    assert told not in form(table(run({"complaints": 0.5})))
+
+
 def test_a_figure_of_fewer_tasks_says_so_and_tells_no_difference():
     found = table(run(dict.fromkeys(REGRESSIONS[1:], 0.75), model="roberta-base"))
     assert figure(found, "regression") == (pytest.approx(0.75), 6, False, None)
