@@ -88,7 +88,7 @@ def test_real_files_that_nobody_counted_are_told(corpora, tmp_path):
         ("corpus.yaml", "allowed: false", "allowed: true", "redistribution is allowed, but the licence is unknown"),
         ("corpus.yaml", "column: label", "column: lable", "no column lable"),
         ("corpus.yaml", 'raw: "1"', 'raw: "2"', "'1' in column label is not a declared label"),
-        ("build.py", 'raw["data.csv"]', 'raw["other.csv"]', "KeyError: 'other.csv'"),
+        ("build.py", 'raw["data.csv"]', 'raw["other.csv"]', "does not find what it needs: other.csv"),
         ("build.py", "def build", "def make", "build.py"),
     ],
 )
