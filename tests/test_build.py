@@ -190,7 +190,10 @@ NOT_AS_DECLARED = {
 # The code of a build.py, and what is told.
 WRONG_CODE = {
     "raises": ("def build(raw):\n    return 1 / 0\n", ["build.py line 2", "ZeroDivisionError"]),
-    "unknown-file": ("def build(raw):\n    return raw['b.tsv']\n", ["build.py line 2", "KeyError", "b.tsv"]),
+    "unknown-file": (
+        "def build(raw):\n    return raw['b.tsv']\n",
+        ["build.py line 2", "does not find what it needs", "b.tsv"],
+    ),
     "unreadable-file": ("def build(raw):\n    open('/no/such/file')\n", ["build.py line 2", "/no/such/file"]),
     "not-python": ("def build(raw:\n", ["build.py", "SyntaxError", "line 1"]),
     "unknown-module": ("import no_such_module\n", ["build.py", "no_such_module"]),

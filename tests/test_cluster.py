@@ -12,6 +12,7 @@ import pytest
 from builders.pipeline.workers import Lost, each
 from builders.problems import Problem, WrongUsage
 
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}  # as the program sets them
 ray = pytest.importorskip("ray", reason="needs the extra cluster: uv sync --extra cluster")
 
 CORPORA = ("hypo-l", "complaints", "emobank", "bragging")
@@ -27,7 +28,6 @@ def cluster(tmp_path_factory):
     """Two nodes with one processor each; gives the address, and a function that kills the second with all it runs."""
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 0, "include_dashboard": False})
     second = cluster.add_node(num_cpus=1, num_gpus=0)
     cluster.wait_for_nodes()
