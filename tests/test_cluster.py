@@ -12,15 +12,10 @@ import pytest
 from builders.pipeline.workers import Lost, each
 from builders.problems import Problem, WrongUsage
 
-os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}  # as the program sets them
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}  # as the program has it
 ray = pytest.importorskip("ray", reason="needs the extra cluster: uv sync --extra cluster")
 
 CORPORA = ("hypo-l", "complaints", "emobank", "bragging")
-
-
-def ray_command(*arguments: str) -> str:
-    command = [str(Path(sys.executable).with_name("ray")), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 @pytest.fixture(scope="module")

@@ -107,7 +107,7 @@ def _on_cluster(
     function: Callable[[Job], Any], jobs: Sequence[Job], address: str, gpus: int
 ) -> Iterator[tuple[Job, Future]]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Under `uv run` Ray would make an environment of its own for every worker, from the network; nodes have the project.
+    # Under `uv run` Ray would make an environment for every worker, from the network; nodes have the project installed.
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     try:
         import ray
