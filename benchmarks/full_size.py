@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.memory import Cost, alone
+from benchmarks.memory import Cost, Time, alone, now
 from benchmarks.mirror import make_mirror, scale_of
 from builders.commands import select
 from builders.declaration import Corpus, Task, load_corpora
@@ -96,10 +96,10 @@ def build(inputs: Inputs, out: Path, workers: int) -> Build:
 
 
 class Script(NamedTuple):
-    """What a script took and made: seconds to get the rows, seconds for the rest, items."""
+    """What a script took to get the rows and for the rest, and the items it made."""
 
-    reading: float
-    working: float
+    reading: Time
+    working: Time
     items: int
 
 
@@ -113,19 +113,18 @@ def by_hand(inputs: Inputs, out: Path, work: Work) -> Script:
         import datasets
 
         datasets.disable_progress_bars()
-    reading, working, items = 0.0, 0.0, 0
+    reading, working, items = Time(), Time(), 0
     for corpus in inputs.chosen().values():
         located, problems = locate(corpus, Mirror(inputs.mirror))
         if problems:
             continue
-        start = time.perf_counter()
+        start = now()
         rows = raw_rows(corpus, located.files)
-        read = time.perf_counter()
+        reading += now() - start
         codes = {task.name: codebook(task, rows) for task in corpus.tasks if task.format != "span"}
-        known = time.perf_counter()
+        start = now()
         items += work(corpus, rows, codes, out)
-        reading += read - start
-        working += time.perf_counter() - known
+        working += now() - start
     return Script(reading, working, items)
 
 
@@ -259,20 +258,20 @@ def placed(out: Path, task: Task, split: str) -> Path:
 
 def floor(inputs: Inputs, release: Path, out: Path) -> Script:
     """Read the raw bytes of a release, and write its Parquet files from tables that are in memory already."""
-    reading, working, items, lock = 0.0, 0.0, 0, read_lock(release)
+    reading, working, items, lock = Time(), Time(), 0, read_lock(release)
     corpora = inputs.chosen()
     for name, entry in lock["corpora"].items():
         tasks = [task for task in corpora[name].tasks if task.name in entry["tasks"]]
         paths = [data_path(task, split) for task in tasks for split in SPLIT_FILES]
         tables = [pq.read_table(release / path) for path in paths]
-        start = time.perf_counter()
+        start = now()
         for raw in entry["raw"]:
             (inputs.mirror / name / raw).read_bytes()
-        read = time.perf_counter()
+        reading += now() - start
+        start = now()
         for path, content in zip(paths, tables, strict=True):
             write_parquet(content, out / path)
-        reading += read - start
-        working += time.perf_counter() - read
+        working += now() - start
         items += sum(task["items"] for task in entry["tasks"].values())
     return Script(reading, working, items)
 
@@ -312,8 +311,8 @@ def compare(inputs: Inputs, folder: Path, console: Console) -> list[str]:
         stages.add_row(stage, f"{seconds:.2f}", f"{rows / seconds:,.0f}")
     for what, seconds in (
         ("overlaps, cards, lock (wall)", built.result.finishing),
-        (f"all, {WORKERS} workers (wall)", built.seconds),
-        ("again, nothing changed (wall)", again.seconds),
+        (f"all, {WORKERS} workers (wall)", built.time.wall),
+        ("again, nothing changed (wall)", again.time.wall),
     ):
         stages.add_row(what, f"{seconds:.2f}", f"{rows / seconds:,.0f}")
     console.print(stages)
@@ -323,15 +322,16 @@ def compare(inputs: Inputs, folder: Path, console: Console) -> list[str]:
         for name, work in (("datasets", with_datasets), ("batched", with_batches), ("pandas", with_pandas))
     }
     least = alone(floor, inputs, release, folder / "floor")
-    beside = table("Beside it", "what", "seconds", "items", "items per second", "peak MiB", "times the build")
+    beside = table("Beside it", "what", "seconds", "CPU", "items", "items/s", "peak MiB", "times the build", "in CPU")
 
-    def add(what: str, seconds: float, made: int, cost: Cost | None) -> None:
+    def add(what: str, spent: Time, made: int, cost: Cost | None) -> None:
         peak = f"{cost.peak / 2**20:,.0f}" if cost else ""
-        ratio = f"{seconds / built.seconds:.2f}"
-        beside.add_row(what, f"{seconds:.2f}", f"{made:,}", f"{made / seconds:,.0f}", peak, ratio)
+        ratios = (f"{one / whole:.2f}" for one, whole in zip(spent, built.time, strict=True))
+        rate = f"{made / spent.wall:,.0f}"
+        beside.add_row(what, f"{spent.wall:.1f}", f"{spent.cpu:.1f}", f"{made:,}", rate, peak, *ratios)
 
-    add(f"this build, {WORKERS} workers", built.seconds, items, built)
-    add("this build, 1 worker", single.seconds, items, single)
+    add(f"this build, {WORKERS} workers", built.time, items, built)
+    add("this build, 1 worker", single.time, items, single)
     for name, what in (("datasets", "datasets, per row"), ("batched", "datasets, batched"), ("pandas", "pandas")):
         script = scripts[name].result
         add(what, script.reading + script.working, script.items, scripts[name])
@@ -348,10 +348,10 @@ def growth(scale: Fraction, names: Sequence[str], folder: Path, console: Console
         "scale",
         "raw rows",
         "wall seconds",
-        "stage seconds",
+        "CPU seconds",
         "peak MiB",
         "wall per row",
-        "stages per row",
+        "CPU per row",
     )
     first, failed = None, []
     for part in (8, 4, 2, 1):
@@ -360,16 +360,16 @@ def growth(scale: Fraction, names: Sequence[str], folder: Path, console: Console
         built = alone(build, Inputs(place / "corpora", place / "mirror", ()), place / "release", WORKERS)
         failed += built.result.failed
         rows, _ = counted(place / "release")
-        wall, stages = built.seconds / rows, built.result.stages.total() / rows
-        first = first or (wall, stages)
+        wall, cpu = built.time.wall / rows, built.time.cpu / rows
+        first = first or (wall, cpu)
         grown.add_row(
             str(scale / part),
             f"{rows:,}",
-            f"{built.seconds:.1f}",
-            f"{built.result.stages.total():.1f}",
+            f"{built.time.wall:.1f}",
+            f"{built.time.cpu:.1f}",
             f"{built.peak / 2**20:,.0f}",
             f"{wall / first[0]:.2f}",
-            f"{stages / first[1]:.2f}",
+            f"{cpu / first[1]:.2f}",
         )
     console.print(grown)
     return failed

@@ -1,4 +1,4 @@
-"""What a piece of work takes: seconds, and the memory of its process and workers."""
+"""What a piece of work takes: time, and the memory of its process and workers."""
 
 import os
 import resource
@@ -47,11 +47,30 @@ class Peak(threading.Thread):
         self.join()
 
 
+class Time(NamedTuple):
+    """A moment or a stretch of time: on the wall, and of the CPUs for this process and the workers that have ended.
+    Where other work runs beside it, the CPUs tell more."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+    def __add__(self, other: "Time") -> "Time":
+        return Time(self.wall + other.wall, self.cpu + other.cpu)
+
+    def __sub__(self, other: "Time") -> "Time":
+        return Time(self.wall - other.wall, self.cpu - other.cpu)
+
+
+def now() -> Time:
+    """This moment."""
+    return Time(time.perf_counter(), sum(os.times()[:4]))
+
+
 class Cost(NamedTuple):
-    """What something gave and took: wall seconds, and bytes in memory at most, workers included."""
+    """What something gave and took: its time, and bytes in memory at most, workers included."""
 
     result: object
-    seconds: float
+    time: Time
     peak: int
 
 
@@ -59,10 +78,10 @@ def cost(work: Callable, arguments: tuple = ()) -> Cost:
     """Do it, and see what it takes."""
     pa.default_memory_pool().release_unused()
     with Peak() as peak:
-        start = time.perf_counter()
+        start = now()
         result = work(*arguments)
-        seconds = time.perf_counter() - start
-    return Cost(result, seconds, peak.most)
+        spent = now() - start
+    return Cost(result, spent, peak.most)
 
 
 def alone(work: Callable, *arguments) -> Cost:

@@ -19,6 +19,7 @@ import json
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from hashlib import sha256
@@ -29,8 +30,10 @@ import pandas as pd
 import yaml
 
 from benchmarks.synthetic import raw_rows
+from builders.commands import select
 from builders.declaration import Corpus, RawFile, load_corpora, read_yaml
 from builders.pipeline.read import LINE_ENDS, read_files
+from builders.problems import WrongUsage
 
 Tables = dict[str, pd.DataFrame]
 Layout = Callable[[pd.DataFrame], Tables]
@@ -46,7 +49,7 @@ def dealt(rows: pd.DataFrame, files: Mapping[str, int]) -> Tables:
     return {name: rows.iloc[start:end] for name, start, end in zip(files, [0, *ends[:-1]], ends, strict=True)}
 
 
-def names(prefix: str) -> Callable[[pd.DataFrame], pd.Series]:
+def numbered(prefix: str) -> Callable[[pd.DataFrame], pd.Series]:
     """A column that gives every row a name of its own."""
     return lambda rows: prefix + (rows["number"] + 10_000_000).astype(str)
 
@@ -112,7 +115,7 @@ def humor_pairs(rows: pd.DataFrame) -> Tables:
         for words, place in zip(headlines, places, strict=True)
     ]
     edit = [words[(place + 1) % len(words)] for words, place in zip(edits, places, strict=True)]
-    rows = rows.assign(id=names("")(rows), original=original, edit=edit)
+    rows = rows.assign(id=numbered("")(rows), original=original, edit=edit)
     return dealt(rows, {f"task-1/{name}.csv": share for name, share in THREE.items()})
 
 
@@ -137,7 +140,7 @@ def implicit_hate(rows: pd.DataFrame) -> Tables:
 def jigsaw(rows: pd.DataFrame) -> Tables:
     """Half of the comments are for the test, and seven of twelve of those were not used for scoring."""
     tasks = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
-    rows = rows.assign(id=names("0000")(rows), comment_text=rows["text"].str.replace(". ", ".\n", regex=False))
+    rows = rows.assign(id=numbered("0000")(rows), comment_text=rows["text"].str.replace(". ", ".\n", regex=False))
     rows[tasks] = rows[tasks].replace("", "0")
     parts = dealt(rows, {"train.csv": 51, "test.csv": 49})
     labels = parts["test.csv"].copy()
@@ -159,7 +162,7 @@ def neutralizing_bias_pairs(rows: pd.DataFrame) -> Tables:
 
 def propaganda_span(rows: pd.DataFrame) -> Tables:
     """A file per article, its lines as long as a sentence; a line break takes the place of a blank, so spans stand."""
-    rows = rows.assign(article=names("9")(rows))
+    rows = rows.assign(article=numbered("9")(rows))
     spans = rows[["article", "propaganda"]].explode("propaganda").dropna()
     texts = rows["text"].str.replace(". ", ".\n", regex=False)
     return {
@@ -174,7 +177,7 @@ def propaganda_span(rows: pd.DataFrame) -> Tables:
 
 def rumor(rows: pd.DataFrame) -> Tables:
     """The texts of Twitter15 come twice in a row."""
-    rows = rows.assign(tweet_id=names("6")(rows))
+    rows = rows.assign(tweet_id=numbered("6")(rows))
     parts = dealt(rows, {"16": 9, "15": 16})
     return {
         "twitter16/source_tweets.txt": parts["16"],
@@ -188,7 +191,7 @@ def rumor(rows: pd.DataFrame) -> Tables:
 
 def sarc(rows: pd.DataFrame) -> Tables:
     """Two responses to every parent, one of them sarcastic; and for each of them a comment that no thread names."""
-    rows = rows.assign(key=names("c")(rows), parent="p" + rows["parent"])
+    rows = rows.assign(key=numbered("c")(rows), parent="p" + rows["parent"])
     threads = rows.groupby("parent", sort=False)
     labels = threads["label"].first().where(lambda label: label != "", "0")
     lines = pd.DataFrame(
@@ -242,7 +245,7 @@ def sentitreebank(rows: pd.DataFrame) -> Tables:
         }
     )
     phrases = rows.drop_duplicates("text").sort_values("text")
-    ids = names("")(phrases)
+    ids = numbered("")(phrases)
     scores = phrases["label"].map({"0": "0.1", "1": "0.3", "2": "0.5", "3": "0.7", "4": "0.9"})
     return {
         "trees/train.txt": lines[split == "1"],
@@ -297,19 +300,19 @@ def two_to_lie(rows: pd.DataFrame) -> Tables:
 
 
 LAYOUTS: dict[str, Layout] = {
-    "bragging": flat({"bragging_data.csv": 1}, {"id": names("11")}),
-    "complaints": flat({"complaints-data.csv": 1}, {"tweet_id": names("12")}),
+    "bragging": flat({"bragging_data.csv": 1}, {"id": numbered("11")}),
+    "complaints": flat({"complaints-data.csv": 1}, {"tweet_id": numbered("12")}),
     "contextual-abuse": flat({"cad_v1_1_train.tsv": 1}, {
         "id": lambda rows: rows["submission"] + np.where(rows["number"] % 2, "-post", "-title"),
         "labels": classes_of_abuse,
     }),
-    "crowdflower": flat({"text_emotion.csv": 1}, {"content": "text", "tweet_id": names("19")}),
+    "crowdflower": flat({"text_emotion.csv": 1}, {"content": "text", "tweet_id": numbered("19")}),
     "dailydialog": dailydialog,
-    "emobank": flat({"emobank.csv": 1}, {"id": names("GARDEN")}),
+    "emobank": flat({"emobank.csv": 1}, {"id": numbered("GARDEN")}),
     "emotion-span": flat({"Emotion Cause.txt": 1}, {"line": tagged_cause}),
-    "empathy": flat({"messages.csv": 1}, {"essay": "text", "message_id": names("R_")}),
-    "hahackathon": flat({"train.csv": 8, "dev.csv": 1, "gold-test-27446.csv": 1}, {"id": names("")}),
-    "hateoffensive": flat({"labeled_data.csv": 1}, {"tweet": "text", "": names("")}),
+    "empathy": flat({"messages.csv": 1}, {"essay": "text", "message_id": numbered("R_")}),
+    "hahackathon": flat({"train.csv": 8, "dev.csv": 1, "gold-test-27446.csv": 1}, {"id": numbered("")}),
+    "hateoffensive": flat({"labeled_data.csv": 1}, {"tweet": "text", "": numbered("")}),
     "hayati_politeness": flat({"politeness.tsv": 1}, {
         "orig_text": "text", "processed_text": lambda rows: rows["text"].str.lower(),
     }),
@@ -326,7 +329,7 @@ LAYOUTS: dict[str, Layout] = {
     "sbic": sbic,
     "sentitreebank": sentitreebank,
     "stanfordpoliteness": flat({"wikipedia.annotated.csv": 2, "stack-exchange.annotated.csv": 3}, {
-        "Request": "text", "Id": names(""),
+        "Request": "text", "Id": numbered(""),
     }),
     "talkdown-pairs": talkdown_pairs,
     "toxic-span": flat({"tsd_train.csv": 8, "tsd_trial.csv": 1, "tsd_test.csv": 1}, {"spans": marked_offsets}),
@@ -448,18 +451,21 @@ def make_corpus(corpus: Corpus, scale: Fraction, out: Path) -> None:
 
 
 def make_mirror(out: Path, scale: Fraction, names: Sequence[str] = ()) -> None:
-    """Make the mirror and the declarations of the corpora of these names (all by default) below `out`."""
-    for name, corpus in load_corpora().items():
-        if not names or name in names:
-            make_corpus(corpus, scale, out)
+    """Make the mirror and the declarations of the corpora of these names (all by default) below `out`.
+
+    Raises `WrongUsage` for a name that is none.
+    """
+    corpora = load_corpora()
+    for name in select(corpora, names):
+        make_corpus(corpora[name], scale, out)
 
 
 def scale_of(text: str) -> Fraction:
-    """A part of the published size as a command says it: `1/8`. Raises `ValueError` if it is none."""
-    scale = Fraction(text)
-    if scale <= 0:
-        raise ValueError
-    return scale
+    """A part of the published size as a command says it, for argparse."""
+    with suppress(ValueError, ZeroDivisionError):
+        if (scale := Fraction(text)) > 0:
+            return scale
+    raise argparse.ArgumentTypeError(f"{text} is no part of the published size, like 1/8")
 
 
 if __name__ == "__main__":
@@ -470,4 +476,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.out.exists():
         parser.error(f"{options.out} is there already")
-    make_mirror(options.out, options.scale, options.corpora)
+    try:
+        make_mirror(options.out, options.scale, options.corpora)
+    except WrongUsage as problem:
+        parser.error(str(problem))

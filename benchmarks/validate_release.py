@@ -71,13 +71,13 @@ def main(release: Path, folder: Path | None) -> None:
     for heading in ("what", "seconds", "items per second", "peak memory, MiB"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     for what, one in (("validation", validated), ("plain check with pandas", plain), ("floor: read and hash", alone)):
-        table.add_row(what, f"{one.seconds:.1f}", f"{items / one.seconds:,.0f}", f"{one.peak / 2**20:,.0f}")
+        table.add_row(what, f"{one.time.wall:.1f}", f"{items / one.time.wall:,.0f}", f"{one.peak / 2**20:,.0f}")
     Console(width=100).print(table)
     stages = sorted(validated.result.seconds.items(), key=lambda stage: -stage[1])
     print("seconds per measure, all workers: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in stages))
     print(f"findings: {len(validated.result.findings):,}, errors: {len(validated.result.errors):,}")
     print("the plain check finds: " + ", ".join(f"{what} {count:,}" for what, count in plain.result.items()))
-    print(f"validation / floor: {validated.seconds / alone.seconds:.0f}")
+    print(f"validation / floor: {validated.time.wall / alone.time.wall:.0f}")
 
 
 if __name__ == "__main__":

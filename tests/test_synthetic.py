@@ -262,7 +262,8 @@ def test_what_cannot_be_built_gives_status_1(tmp_path, capsys):
         (["--raw", "nowhere"], "there is no folder nowhere"),
         (["--raw", ".", "--linear"], "--raw has no place"),
         (["--keep", "."], ". is there already"),
-        (["--scale", "0"], "--scale"),
+        (["--scale", "0"], "0 is no part of the published size"),
+        (["--scale", "1/0"], "1/0 is no part of the published size"),
         (["hipo-l"], "hipo-l is neither a corpus nor a task. Did you mean hypo-l"),
     ],
 )
