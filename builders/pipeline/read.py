@@ -51,6 +51,9 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+# How JSON may spell one, alone or as half of a pair.
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
 
 def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> pd.DataFrame:
     """The raw rows of a corpus: what its `build.py` makes of its raw files.
@@ -274,9 +277,11 @@ def _column(values: Sequence, source_rows: Sequence[str]) -> pd.Series:
         return pd.Series(values, dtype="str")
     except UnicodeEncodeError:
         odd = next(row for row, value in zip(source_rows, values, strict=True) if _SURROGATE.search(value))
-        raise Problem(
-            "the text holds half a character (a lone surrogate).", where=[odd], todo="The file is altered."
-        ) from None
+        raise _half_a_character(odd) from None
+
+
+def _half_a_character(record: str) -> Problem:
+    return Problem("the text holds half a character (a lone surrogate).", where=[record], todo="The file is altered.")
 
 
 def lines(text: str, line_end: str = "\n") -> list[str]:
@@ -352,8 +357,12 @@ def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
         missing = [key for key in columns if key not in record]
         if missing:
             raise Problem(f"no key {', '.join(missing)}.", where=[name, f"record {number:,}"])
-        for key, values in columns.items():
-            values.append(record[key])
+        values = [record[key] for key in columns]
+        # Deep in a list, where no column of text would tell it.
+        if _ESCAPED_SURROGATE.search(line) and _SURROGATE.search(json.dumps(values, ensure_ascii=False)):
+            raise _half_a_character(f"{name}:{number}")
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
     return columns or {key: [] for key in file.columns or ()}
 
 
