@@ -229,11 +229,11 @@ def built(rows: Sequence[tuple], group: bool = False) -> tuple[pd.DataFrame, pd.
         tables = [
             pq.read_table(release / f"data/mood/{split}.parquet").to_pandas().assign(split=split) for split in SPLITS
         ]
-        return pd.concat(tables), pq.read_table(release / "ledger.parquet").to_pandas()
+        return pd.concat(tables, ignore_index=True), pq.read_table(release / "ledger.parquet").to_pandas()
 
 
 @any_input
-@given(st.lists(st.tuples(SPELLINGS, LABELS), max_size=14))
+@given(st.lists(st.tuples(SPELLINGS, LABELS), min_size=1, max_size=14))
 @example([("a", "0"), ("A", "1"), (" a", "1"), ("a", "1")])
 @example([("a", "0"), (" a", "1")])
 def test_every_row_is_an_item_or_booked_and_the_strict_majority_of_a_key_stays(rows):
