@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 from filelock import FileLock
+from hypothesis import settings
 
 from builders.declaration import CORPORA, Corpus, load_corpus, read_yaml
 from builders.pipeline.fetch import Mirror
 from builders.pipeline.release import build_release
+
+# Property-based tests at length: `uv run pytest tests/test_properties.py --hypothesis-profile long`.
+settings.register_profile("long", max_examples=3000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

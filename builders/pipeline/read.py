@@ -9,8 +9,10 @@ import csv
 import importlib.util
 import io
 import json
+import lzma
 import re
 import reprlib
+import stat
 import sys
 import tarfile
 import zipfile
@@ -35,6 +37,12 @@ BYTE_ORDER_MARK = "\ufeff"
 # Texts compress by a factor of ten or so; a member so many times larger than its archive is no text.
 MOST_UNPACKED = 200
 
+# What the libraries raise for an archive that is none or not whole; UnicodeDecodeError for the name of a member.
+DAMAGED = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
+    UnicodeDecodeError,
+)  # fmt: skip
+
 NOT_AS_PROMISED = "Either a raw file has another shape than declared, or build.py is wrong."
 
 # Bounds what is shown of a cell, however large it is.
@@ -42,6 +50,9 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+# How JSON may spell one, alone or as half of a pair.
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def raw_rows(corpus: Corpus, files: Mapping[str, Sequence[tuple[str, Path]]]) -> pd.DataFrame:
@@ -177,7 +188,7 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
             else:
                 stream = stack.enter_context(path.open("rb"))
             yield stream
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+    except DAMAGED as error:
         raise Problem(f"cannot be unpacked: {error}.", where=[name], todo="Get it again.") from None
     except OSError as error:
         # The disk's have a number, those of a damaged .bz2 none. A damaged zip sends its reader to before its start.
@@ -189,7 +200,7 @@ def _opened(file: RawFile, name: str, path: Path) -> Iterator[BinaryIO]:
 def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
     if zipfile.is_zipfile(path):
         archive = stack.enter_context(zipfile.ZipFile(path))
-        members = ((member.filename, member.file_size, not member.is_dir(), member) for member in archive.infolist())
+        members = ((member.filename, member.file_size, _is_file(member), member) for member in archive.infolist())
         opened = archive.open
     else:
         archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115 - the stack closes it
@@ -210,8 +221,17 @@ def _member(stack: ExitStack, path: Path, name: str) -> BinaryIO:
     elif not found[0][1]:
         what = f"is no plain file in {path.name}."
     else:
-        return opened(found[0][0])
+        member, _ = found[0]
+        if isinstance(member, tarfile.TarInfo) or member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            return opened(member)
+        # Of the other kinds, zipfile unpacks all that there is, however little is asked for.
+        what = f"is neither stored nor deflated in {path.name}."
     raise Problem(what, where=[name], todo="Get it again.")
+
+
+def _is_file(member: zipfile.ZipInfo) -> bool:
+    """Whether a member is a plain file, as far as its archive says (one made by Windows does not)."""
+    return not member.is_dir() and stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
 
 
 class _Bounded:
@@ -257,9 +277,11 @@ def _column(values: Sequence, source_rows: Sequence[str]) -> pd.Series:
         return pd.Series(values, dtype="str")
     except UnicodeEncodeError:
         odd = next(row for row, value in zip(source_rows, values, strict=True) if _SURROGATE.search(value))
-        raise Problem(
-            "the text holds half a character (a lone surrogate).", where=[odd], todo="The file is altered."
-        ) from None
+        raise _half_a_character(odd) from None
+
+
+def _half_a_character(record: str) -> Problem:
+    return Problem("the text holds half a character (a lone surrogate).", where=[record], todo="The file is altered.")
 
 
 def lines(text: str, line_end: str = "\n") -> list[str]:
@@ -335,8 +357,12 @@ def _read_json_lines(text: str, file: RawFile, name: str) -> dict[str, list]:
         missing = [key for key in columns if key not in record]
         if missing:
             raise Problem(f"no key {', '.join(missing)}.", where=[name, f"record {number:,}"])
-        for key, values in columns.items():
-            values.append(record[key])
+        values = [record[key] for key in columns]
+        # Deep in a list, where no column of text would tell it.
+        if _ESCAPED_SURROGATE.search(line) and _SURROGATE.search(json.dumps(values, ensure_ascii=False)):
+            raise _half_a_character(f"{name}:{number}")
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
     return columns or {key: [] for key in file.columns or ()}
 
 

@@ -3,11 +3,20 @@
 import bz2
 import csv
 import io
+import json
 import random
 from collections.abc import Callable
 from typing import NamedTuple
 
 from builders.declaration import RawFile
+
+# What stands in a cell where something else should: words that readers take for nothing, numbers that are none, markup.
+ODD = [
+    *("", " ", "nan", "NA", "null", "-1", "2", "1e999", "1_0", "１", "0x1", "true", "[]", "{}", "[3, 2]", "[[0, 1]]"),
+    *('"', '""', "'", "\\", "\r", "\x1f", "\u2028", "\ufeff", "&#0;", "e\u0301", "😀", "9" * 5000, "a" * 200_000),
+    *("-LRB-", "(", ")", "<cause>", "__eou__", "|", ",", ":", "<a/>"),
+]
+ODD_VALUES = [None, True, 3, -1, 1.5, 10**30, [], {}, [None], "\ud800", *ODD]
 
 
 class Mutated(NamedTuple):
@@ -108,6 +117,32 @@ def _empty_cell(lines: list[bytes], at: int, choice: random.Random) -> list[int]
     return [at]
 
 
+def _odd_cell(lines: list[bytes], at: int, choice: random.Random) -> list[int]:
+    separator = max((b"\t", b",", b"|", b":"), key=lines[at].count)
+    cells = lines[at].split(separator)
+    cells[choice.randrange(len(cells))] = choice.choice(ODD).encode()
+    lines[at] = separator.join(cells)
+    return [at]
+
+
+def odd_value(content: bytes, file: RawFile, choice: random.Random) -> Mutated | None:
+    """A value of one JSON record, or one in a list of it, is another, or its key is lost."""
+    if file.format != "json_lines":
+        return None
+    lines = _lines(content)
+    at = choice.randrange(len(lines))
+    record = json.loads(lines[at])
+    key = choice.choice(sorted(record))
+    if not choice.randrange(5):
+        del record[key]
+    elif isinstance(record[key], list) and record[key] and choice.randrange(2):
+        record[key][choice.randrange(len(record[key]))] = choice.choice(ODD_VALUES)
+    else:
+        record[key] = choice.choice(ODD_VALUES)
+    lines[at] = json.dumps(record).encode()
+    return Mutated(b"".join(line + b"\n" for line in lines), frozenset({at}))
+
+
 def _swap_cells(lines: list[bytes], at: int, choice: random.Random) -> list[int]:
     separator = max((b"\t", b",", b" ", b":"), key=lines[at].count)
     cells = lines[at].split(separator)
@@ -187,6 +222,8 @@ MUTATIONS: dict[str, Mutation] = {
     "a blank line": _changed_lines(_blank),
     "a cell emptied": _changed_lines(_empty_cell),
     "two cells swapped": _changed_lines(_swap_cells),
+    "an odd cell": _changed_lines(_odd_cell),
+    "an odd value of JSON": odd_value,
     "two columns swapped": _changed_table(_swap_columns),
     "two column names swapped": _changed_table(_swap_header),
     "a column renamed": _changed_table(_rename_column),

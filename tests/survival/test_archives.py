@@ -118,8 +118,26 @@ def test_a_link_in_a_zip_is_never_followed(read, workshop):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr(info, "../secret.tsv")
-    with pytest.raises(Problem):
+    with pytest.raises(Problem, match=r"a\.tsv: is no plain file in bundle\.zip"):
         read(".zip", out.getvalue())
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_that_python_unpacks_without_a_limit_is_refused(read, how):
+    """Whatever size it gives: a bomb of these kinds is in memory before its first byte can be read."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", how) as archive:
+        archive.writestr("a.tsv", GOOD)
+    with pytest.raises(Problem, match=r"a\.tsv: is neither stored nor deflated in bundle\.zip"):
+        read(".zip", out.getvalue())
+
+
+def test_a_name_in_a_zip_that_is_no_unicode_is_told(read):
+    content = packed(".zip", [("\u00e9.tsv", GOOD), ("a.tsv", GOOD)])
+    name = "\u00e9.tsv".encode()
+    assert content.count(name) == 2
+    with pytest.raises(Problem, match="cannot be unpacked: 'utf-8' codec"):
+        read(".zip", content.replace(name, b"\xff" + name[1:]))
 
 
 LARGE = b"text\tlabel\n" + b"a\t1\n" * 2_000_000

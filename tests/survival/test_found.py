@@ -72,6 +72,22 @@ def test_a_key_that_comes_twice_in_a_large_json_object_is_refused(workshop):
         ("sbic", "SBIC.v2.dev.csv", "targetStereotype", "stereotype", "targetStereotype is not in this file"),
         ("sentitreebank", "sentiment_labels.txt", "\n1|", "\n0|", "the phrase has a score already"),
         ("toxic-span", "tsd_trial.csv", "spans", "span", "tsd_trial.csv:1: 'nan' is not a list"),
+        ("talkdown-pairs", "balanced_dev.jsonl", '"start_offset": 24', '"start_offset": "24"', "jsonl:1: post or"),
+        (
+            "talkdown-pairs",
+            "balanced_dev.jsonl",
+            '"quotedpost": "Turn it',
+            '"quotedpost": 3, "x": "',
+            "jsonl:1: post or",
+        ),
+        (
+            "two-to-lie",
+            "train.jsonl",
+            "[true, true, false, true, true, true, true, false]",
+            '"TTFTTTTF"',
+            "one of messages",
+        ),
+        ("two-to-lie", "train.jsonl", "Good morning", "Good \\ud800 morning", "train.jsonl:1: the text holds half a"),
         ("crowdflower", "text_emotion.csv", "content", "contents", "does not find what it needs"),
     ],
 )

@@ -8,6 +8,7 @@ import ctypes
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,6 +120,8 @@ def _live(program: Callable, arguments: Sequence, setting: Setting, changes, die
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as it lives
     if as_owner and os.geteuid() == 0:
         _as_owner()
+    # Python tries this folder once with a file of its own, which is no change of the program.
+    tempfile.gettempdir()
     sys.addaudithook(_counting(str(setting.watched), changes, die_at))
     status = 0
     try:

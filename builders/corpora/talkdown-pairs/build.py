@@ -16,9 +16,18 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """One raw row per quote, in the order train, dev, test: the quote, then the post with the quote cut out.
 
     The quote is cut at `start_offset`; where it does not stand there but at exactly one other place of the
-    post, it is cut there. Raises `Problem` naming every record where neither holds.
+    post, it is cut there. Raises `Problem` naming every record where neither holds, or where post and quote are no
+    texts or the offset is no number.
     """
     rows = pd.concat([raw[name] for name in FILES], ignore_index=True)
+    odd = ~rows[["post", "quotedpost"]].map(lambda cell: isinstance(cell, str)).all(axis=1)
+    odd |= rows["start_offset"].map(lambda offset: type(offset) is not int)
+    if odd.any():
+        raise Problem(
+            "post or quotedpost is no text, or start_offset is no whole number.",
+            where=[examples(rows["source_row"][odd], odd.sum())],
+            todo="The file is altered; get it again.",
+        )
     contexts = [
         _without(post, quote, offset)
         for post, quote, offset in zip(rows["post"], rows["quotedpost"], rows["start_offset"], strict=True)

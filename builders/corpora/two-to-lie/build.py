@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from builders.problems import Problem
+from builders.problems import Problem, examples
 
 PARALLEL = [
     "messages", "sender_labels", "receiver_labels", "speakers", "receivers", "absolute_message_index",
@@ -15,9 +15,16 @@ def build(raw: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """One raw row per message, in file order; labels are `true`, `false` or `NOANNOTATION`.
 
     A dialog in which nobody wrote anything (the real file has five) gives no row.
-    Raises `Problem` naming file and record for a dialog whose lists differ in length.
+    Raises `Problem` naming file and record for a dialog whose lists are none or differ in length.
     """
     dialogs = raw["train.jsonl"]
+    no_lists = dialogs["source_row"][~dialogs[PARALLEL].map(lambda cell: isinstance(cell, list)).all(axis=1)]
+    if len(no_lists):
+        raise Problem(
+            f"one of {', '.join(PARALLEL)} is no list.",
+            where=[examples(no_lists, len(no_lists))],
+            todo="The file is cut or altered.",
+        )
     lengths = dialogs[PARALLEL].apply(lambda lists: lists.str.len())
     differs = lengths.ne(lengths["messages"], axis="index")
     for index in lengths.index[differs.any(axis=1)]:
